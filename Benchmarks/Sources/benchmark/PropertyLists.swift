@@ -60,7 +60,7 @@ private func require(_ isInstalled: Bool) throws {
 
 /// The same rows as Foundation writes them: a string that repeats is there once.
 private func binaryFile(_ size: Int) throws -> [UInt8] {
-  let rows = (0..<size / 280).map { count in
+  let rows = (0..<size / 260).map { count in
     [
       "Type": "PSMultiValueSpecifier", "Title": "Row \(count)", "Key": "row_\(count)",
       "DefaultValue": count, "Values": [1, 2, count], "Titles": ["One", "Two", "Many \(count)"],

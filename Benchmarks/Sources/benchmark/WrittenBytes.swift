@@ -16,8 +16,11 @@ func writtenBytes(among size: Int) -> Race {
     [Measure(suffix: "", unit: .bytes)], rounds: 1...3, seconds: 1, warmsUp: false,
     growth: .init(cost: "Bytes written by a set", keys: size))
   func enter(_ name: String, _ make: () throws -> String) {
+    var round = 0
     race.enter(name, make) { path in
-      guard let bytes = Double(try Command.role("written bytes", [name, path, "\(size)"])) else {
+      round += 1
+      let words = [name, path, "\(size)", "\(round)"]
+      guard let bytes = Double(try Command.role("written bytes", words)) else {
         throw Failure("no figure")
       }
       return bytes
@@ -41,41 +44,39 @@ func writtenBytes(among size: Int) -> Race {
 
 /// The other process.
 enum WriteRoles {
-  static func writtenBytes(_ kind: String, _ path: String, _ keys: Int) throws {
+  static func writtenBytes(_ kind: String, _ path: String, _ keys: Int, _ round: Int) throws {
+    /// Sets one key after the other to values that it did not have, so often that SQLite also
+    /// copies its log into the file.
+    func each(_ count: Int = 4_000, _ set: (String, String) throws -> Void) throws {
+      let before = try bytes()
+      for number in 0..<count {
+        try set(Fixture.key(number * 7_368_787 % keys), Fixture.value(50 * round + number / keys))
+      }
+      print(try (bytes() - before) / count)
+    }
     switch kind {
     case ours:
       let settings = try BenchmarkSettings(path)
-      try each(keys) { settings.set($1, forKey: $0) }
+      try each { settings.set($1, forKey: $0) }
     case raw:
       let sets = try RawSets(path)
-      try each(keys) { try sets.set($0, $1) }
+      try each { try sets.set($0, $1) }
     case grdb:
       let sets = try GRDBSets(path)
-      try each(keys) { try sets.set($0, $1) }
+      try each { try sets.set($0, $1) }
     case jsonFile:
       let file = try JSONFile<String>(path: path)
-      try each(keys, 2) { try file.set($0, $1) }
+      try each(2) { try file.set($0, $1) }
     case foundation:
       let defaults = UserDefaults(suiteName: path)
-      try each(keys, 2) {
+      try each(2) {
         defaults?.set($1, forKey: $0)
         guard defaults?.synchronize() == true else { throw Failure("synchronize() failed") }
       }
     default:
       let peer = try KeyValuePeer(kind, path: path)
-      try each(keys) { try peer.put($0, $1) }
+      try each { try peer.put($0, $1) }
     }
-  }
-
-  /// Sets one key after the other: often enough that SQLite also copies its log into the file.
-  private static func each(
-    _ keys: Int, _ count: Int = 4_000, _ set: (String, String) throws -> Void
-  ) throws {
-    let before = try bytes()
-    for number in 0..<count {
-      try set(Fixture.key(number * 7_368_787 % keys), Fixture.value(number / keys + 1))
-    }
-    print(try (bytes() - before) / count)
   }
 
   private static func bytes() throws -> Int {

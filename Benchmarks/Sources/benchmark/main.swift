@@ -11,8 +11,8 @@ private func play(_ role: String, _ words: [String]) throws {
     try Fixture.make(words[0], Int(words[1]) ?? 0, words[2], Int(words[3]) ?? 0)
   case ("open defaults", 2): try OpenRoles.openDefaults(words[0], words[1])
   case ("memory", 3): try OpenRoles.memory(words[0], words[1], Int(words[2]) ?? 0)
-  case ("written bytes", 3):
-    try WriteRoles.writtenBytes(words[0], words[1], Int(words[2]) ?? 1)
+  case ("written bytes", 4):
+    try WriteRoles.writtenBytes(words[0], words[1], Int(words[2]) ?? 1, Int(words[3]) ?? 1)
   case ("memory of threads", 3):
     try ThreadRoles.memory(words[0], words[1], Int(words[2]) ?? 1)
   case ("memory of stores", 3): try StoreRoles.memory(words[0], words[1], Int(words[2]) ?? 1)
