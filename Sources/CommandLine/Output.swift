@@ -68,8 +68,15 @@ package struct Output {
 
   /// Prints lines.
   package static func standardOutput(_ lines: [Line]) {
+    printLines { write in lines.forEach(write) }
+  }
+
+  /// Prints lines while `body` runs.
+  ///
+  /// - Parameter body: calls its argument for each line.
+  package static func printLines(_ body: ((Line) -> Void) throws -> Void) rethrows {
     var bytes: [UInt8] = []
-    for line in lines {
+    try body { line in
       line.write(to: &bytes, isShown: Terminal.showsOutput)
       bytes.append(UInt8(ascii: "\n"))
       if bytes.count >= bufferSize { flush(&bytes) }

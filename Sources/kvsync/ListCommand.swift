@@ -26,21 +26,33 @@ struct ListCommand: Subcommand {
   func run() throws {
     if let store { try StoreOption.check(store, file) }
     let device = try common.open(file, .readOnly)
-    var entries: [Entry] = []
-    try device.forEachEntry(store: store, prefix: prefix) {
-      if deleted || !$0.content.isTombstone { entries.append($0) }
-      ProgressLine.count(entries.count, "read")
+    if common.json {
+      var entries: [Entry] = []
+      try forEachEntry(of: device) { entries.append($0) }
+      return Output.standardOutput([Line(try json(device, entries, seeds(device)))])
     }
-    let seeds = defaults ? try self.seeds(device) : []
-    try common.output.print(
-      json(device, entries, seeds),
-      lines: entries.map(line) + seeds.flatMap { try $0.seeds.map(seedLine($0.store)) },
-      isData: true)
+    try Output.printLines { write in
+      try forEachEntry(of: device) { write(try line($0)) }
+      for (store, seeds) in try seeds(device) {
+        for seed in seeds { write(try seedLine(store, seed)) }
+      }
+    }
+  }
+
+  private func forEachEntry(of device: Device, _ body: (Entry) throws -> Void) throws {
+    var count = 0
+    try device.forEachEntry(store: store, prefix: prefix) { entry in
+      guard deleted || !entry.content.isTombstone else { return }
+      try body(entry)
+      count += 1
+      ProgressLine.count(count, "read")
+    }
   }
 
   private typealias StoreSeeds = (store: String, seeds: [DefaultValue])
 
   private func seeds(_ device: Device) throws -> [StoreSeeds] {
+    guard defaults else { return [] }
     let stores = try store.map { [$0] } ?? device.seededStores()
     return try stores.map { name in
       (
@@ -74,12 +86,10 @@ struct ListCommand: Subcommand {
     return "\(address, .key)\t\(value.kind.rawValue)\t\(try Shown.quoted(value))"
   }
 
-  private func seedLine(_ store: String) -> (DefaultValue) throws -> Line {
-    { seed in
-      let address = "\(Shown.name(store))\t\(Shown.name(seed.key))"
-      let value = try Shown.quoted(seed.value)
-      let kind = seed.value.kind.rawValue
-      return "\(address, .key)\t\(kind)\t\(value)\tdefault, \(Shown.name(seed.source))"
-    }
+  private func seedLine(_ store: String, _ seed: DefaultValue) throws -> Line {
+    let address = "\(Shown.name(store))\t\(Shown.name(seed.key))"
+    let value = try Shown.quoted(seed.value)
+    let kind = seed.value.kind.rawValue
+    return "\(address, .key)\t\(kind)\t\(value)\tdefault, \(Shown.name(seed.source))"
   }
 }
