@@ -163,7 +163,7 @@ MUTANTS = [
      r"^SyncTests\.DecisionTests",
      ("Sources/Device/Writing/Decision.swift", "loser: try receiverCovers() ? nil : .incoming", "loser: .incoming")),
     ("repair-keeps-late-vectors", "A repair of the clock leaves vectors in the future.", REPLAY,
-     ("Sources/Device/Upkeep/ClockRepair.swift", '("seen", "timestamp"), ("mark", "timestamp"),', '("mark", "timestamp"),')),
+     ("Sources/Device/Upkeep/ClockRepair.swift", '"seen": "timestamp", "mark": "timestamp",', '"mark": "timestamp",')),
     ("resend-nothing", "A row that loses to one that the giver has forgotten is not answered.", REPLAY,
      ("Sources/Device/Writing/Incoming.swift", "} else if isSent, local?.entry != entry {",
       "} else if isSent, local == nil {")),

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Every statement that writes `entry`, except the one in `Sync/DirectPull`.
+// Every statement that writes `entry`, except those of `DirectPull` in Sync.
 //
 // Invariants
 // - A write replaces an entry only if it beats it, see `Entry.beats`: a set takes a later

@@ -26,6 +26,8 @@ package func decide(
   guard let local else { return Decision(applies: true, loser: nil) }
   let wins = incoming.beats(local)
   if local.content == incoming.content { return Decision(applies: wins, loser: nil) }
+  // The winner's file is the giver here, and the receiver below. If what it has read is noted too
+  // low, a conflict is logged that is none: see `VersionVectors`.
   if wins { return Decision(applies: true, loser: try giverCovers() ? nil : .local) }
   return Decision(applies: false, loser: try receiverCovers() ? nil : .incoming)
 }

@@ -5,16 +5,16 @@
 package import KeepsakeValues
 
 package struct Incoming {
-  /// The writes of this file that the other side has read.
+  /// Which writes the giver of the rows has read: the other file, or the devices of a hub.
   package struct Giver {
-    /// Its version vectors, with its own writes.
+    /// Per store and writer the time up to which the giver has read, or has written itself.
     package var vectors: [ByteText: [ReplicaID: HybridTimestamp]] = [:]
-    /// Per store, up to which number it has read this file.
-    package var sent: [ByteText: Int64] = [:]
-    /// Lower numbers that a hub was not sent all the same.
+    /// Per store the number up to which the giver has read the receiver.
+    package var cursors: [ByteText: Int64] = [:]
+    /// Lower numbers of the receiver that a hub has not got yet.
     package var held: Set<Int64> = []
-    /// Its own writes after a time that this file may not have read, though its vectors cover them:
-    /// the other side was set back, and a twin of it may have written meanwhile.
+    /// The giver's own writes after this time, which the receiver may not have read though its
+    /// vectors cover them: the giver was set back, and a twin of it may have written meanwhile.
     package var doubted: (writer: ReplicaID, after: HybridTimestamp)?
 
     package init() {}
@@ -41,8 +41,8 @@ package struct Incoming {
 
   private let connection: Connection
   private let giver: Giver
-  /// The file when the page began.
-  private let replica: ReplicaState
+  /// The receiver before the page, whose rows raise its clock.
+  private let replicaAtStart: ReplicaState
   /// Milliseconds since 1970.
   private let now: Int64
   private var outcome = Outcome()
@@ -53,13 +53,14 @@ package struct Incoming {
 
   // These belong to the store of the last row.
   private var store = ByteText("")
-  private var vector: [ReplicaID: HybridTimestamp] = [:]
-  private var sent: Int64 = 0
-  /// Version vector of this file, as far as it was asked for.
-  private var seen: [ReplicaID: HybridTimestamp] = [:]
+  private var giverVector: [ReplicaID: HybridTimestamp] = [:]
+  private var giverCursor: Int64 = 0
+  /// The receiver's vector, as far as it was needed.
+  private var receiverVector: [ReplicaID: HybridTimestamp] = [:]
 
   private init(_ connection: Connection, _ giver: Giver, _ replica: ReplicaState, _ now: Int64) {
-    (self.connection, self.giver, self.replica, self.now) = (connection, giver, replica, now)
+    (self.connection, self.giver, self.now) = (connection, giver, now)
+    replicaAtStart = replica
   }
 
   /// Applies a page.
@@ -89,10 +90,10 @@ package struct Incoming {
   ) throws {
     if entry.address.store != store { begin(entry.address.store) }
     let local = try connection.numberedEntry(at: entry.address)
-    let isSent = local.map { $0.number <= sent && !giver.held.contains($0.number) } ?? false
+    let isSent = local.map { giverHasRead($0.number) } ?? false
     let decision = try decide(
-      local: local?.entry, incoming: entry, receiverCovers: try covers(entry),
-      giverCovers: isSent || local.map { giverCovers($0.entry) } ?? false)
+      local: local?.entry, incoming: entry, receiverCovers: try receiverCovers(entry),
+      giverCovers: isSent || (local.map { giverCovers($0.entry) } ?? false))
     if let loser = decision.loser, let local {
       try loser == .local
         ? add(local.entry, lostTo: entry) : add(entry, lostTo: local.entry)
@@ -105,30 +106,35 @@ package struct Incoming {
       let old = local?.entry.content ?? .tombstone
       if old != entry.content { onChange(entry, old) }
     } else if isSent, local?.entry != entry {
-      // The other side has read the local row once, and has forgotten it.
+      // The giver has read the local row once, and has forgotten it.
       replica.sequenceNumber += 1
       try connection.entries.renumber(entry.address, as: replica.sequenceNumber)
     }
   }
 
   private mutating func begin(_ store: ByteText) {
-    (self.store, seen) = (store, [:])
-    (vector, sent) = (giver.vectors[store] ?? [:], giver.sent[store] ?? 0)
+    (self.store, receiverVector) = (store, [:])
+    (giverVector, giverCursor) = (giver.vectors[store] ?? [:], giver.cursors[store] ?? 0)
+  }
+
+  /// Whether the giver has read the row of the receiver that has this number.
+  private func giverHasRead(_ number: Int64) -> Bool {
+    number <= giverCursor && !giver.held.contains(number)
   }
 
   private func giverCovers(_ entry: Entry) -> Bool {
-    vector[entry.replicaID].map { entry.timestamp <= $0 } ?? false
+    giverVector[entry.replicaID].map { entry.timestamp <= $0 } ?? false
   }
 
-  private mutating func covers(_ entry: Entry) throws -> Bool {
+  private mutating func receiverCovers(_ entry: Entry) throws -> Bool {
     let isDoubted = giver.doubted.map { $0.writer == entry.replicaID && $0.after < entry.timestamp }
     if isDoubted == true { return false }
-    if entry.replicaID == replica.id, entry.timestamp <= replica.last { return true }
-    if seen[entry.replicaID] == nil {
+    if entry.replicaID == replicaAtStart.id, entry.timestamp <= replicaAtStart.last { return true }
+    if receiverVector[entry.replicaID] == nil {
       let none = HybridTimestamp(rawValue: -1)
-      seen[entry.replicaID] = try connection.seen(store, entry.replicaID) ?? none
+      receiverVector[entry.replicaID] = try connection.seen(store, entry.replicaID) ?? none
     }
-    return seen[entry.replicaID].map { entry.timestamp <= $0 } ?? false
+    return receiverVector[entry.replicaID].map { entry.timestamp <= $0 } ?? false
   }
 
   private mutating func add(_ lost: Entry, lostTo won: Entry) throws {

@@ -19,8 +19,8 @@ struct GiverPage {
   let mark: Mark
   /// Of the stores of the pull, with the giver's own writes.
   private(set) var vectors: VersionVectors
-  /// Per store, up to which number the giver has read the receiver.
-  let sent: [ByteText: Int64]
+  /// Per store the number up to which the giver has read the receiver.
+  let giverCursors: [ByteText: Int64]
   /// Whether a store is read from the beginning though it was read before.
   private(set) var isReadAgain = false
   /// The number of the last row that was read.
@@ -54,7 +54,8 @@ struct GiverPage {
     }
     (id, sequenceNumber, self.mark) = (replica.id, replica.sequenceNumber, mark)
     vectors = try VersionVectors(connection, of: pull.stores)
-    sent = try connection.peers.rows(of: pull.receiver.id).mapValues(\.cursor.sequenceNumber)
+    giverCursors = try connection.peers.rows(of: pull.receiver.id)
+      .mapValues(\.cursor.sequenceNumber)
     // After which number each store is read.
     var cursors: [ByteText: Int64] = [:]
     for store in pull.stores {

@@ -99,7 +99,7 @@ struct Pull {
       result.note(page, self)
       if !page.rows.isEmpty {
         var known = Incoming.Giver()
-        (known.vectors, known.sent) = (page.vectors.times, page.sent)
+        (known.vectors, known.cursors) = (page.vectors.times, page.giverCursors)
         known.doubted = doubtedAfter.map { (writer: giver.id, after: $0) }
         changes = try Self.apply(
           page.rows, of: known, to: receiver.device, connection, horizon, &replica, &result)
