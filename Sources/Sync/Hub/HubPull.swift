@@ -89,7 +89,8 @@ extension HubSync {
     var giver = Incoming.Giver()
     giver.vectors = answer.vectors.times
     let sent = pull.cursor.sent.sequenceNumber
-    giver.cursors = Dictionary(answer.rows.map { ($0.address.store, sent) }, uniquingKeysWith: { $1 })
+    giver.cursors = Dictionary(
+      answer.rows.map { ($0.address.store, sent) }, uniquingKeysWith: { $1 })
     giver.held = Set(pull.cursor.held)
     var replica = try ReplicaState(connection)
     let changes = try Pull.apply(
