@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Runs the same jobs on Foundation's UserDefaults and on Keepsake, each job in processes of its
-// own, and prints a table: with --facts only what does not depend on the machine.
+// own, and prints a table.
 
 import Foundation
 import Keepsake
@@ -49,12 +49,6 @@ struct Running {
 }
 
 func work(_ name: String, on settings: any Settings, of kind: String, in folder: URL) throws {
-  let clock = ContinuousClock()
-  func mean(_ count: Int, _ body: (Int) -> Void) -> String {
-    let time = clock.measure { for number in 0..<count { body(number) } } / count
-    return time.formatted(
-      .units(allowed: [.milliseconds, .microseconds, .nanoseconds], maximumUnitCount: 1))
-  }
   switch name {
   case "die":
     for number in 1...1000 { settings.set(number, forKey: "key\(number)") }
@@ -77,18 +71,6 @@ func work(_ name: String, on settings: any Settings, of kind: String, in folder:
     try other.go()
     _ = other.result()
     print(settings.integer(forKey: "heard") == 7 ? "yes" : "no")
-  case "write", "read":
-    for number in 1...2_000 { settings.set(number, forKey: "key\(number)") }
-    _ = settings.synchronize()
-    if name == "read" {
-      print(mean(100_000) { _ in _ = settings.integer(forKey: "key1000") })
-    } else {
-      print(
-        mean(50) { number in
-          settings.set(number, forKey: "key1000")
-          _ = settings.synchronize()
-        })
-    }
   default: print("unknown job \(name)")
   }
 }
@@ -100,10 +82,6 @@ let facts: [(title: String, jobs: [[String]])] = [
   ("two processes add 1 to a counter 1,000 times each", [["add", "add"], ["sum"]]),
   ("another process's set is seen at the next read", [["hear"]]),
 ]
-let times: [(title: String, jobs: [[String]])] = [
-  ("a set that survives the process, among 2,000 keys", [["write"]]),
-  ("a read, among 2,000 keys", [["read"]]),
-]
 
 if words.count == 4 {
   let folder = URL(fileURLWithPath: words[3])
@@ -114,7 +92,7 @@ if words.count == 4 {
   try work(words[1], on: settings, of: words[2], in: folder)
 } else {
   print("| | UserDefaults | Keepsake |\n| --- | --- | --- |")
-  for row in facts + (words.contains("--facts") ? [] : times) {
+  for row in facts {
     let results = try ["UserDefaults", "Keepsake"].map { kind in
       let folder = FileManager.default.temporaryDirectory
         .appendingPathComponent("beside-userdefaults-\(UUID().uuidString)")

@@ -75,7 +75,7 @@ import Testing
   }
 
   @Test func whatTheReadmeSaysOfUserDefaultsIsWhatItsProgramFinds() throws {
-    let ending = try Command.run(Command.built("beside-userdefaults").get(), ["--facts"])
+    let ending = try Command.run(Command.built("beside-userdefaults").get(), [])
     #expect(ending.code == 0 && ending.stderr == "")
     let rows = ending.stdout.split(separator: "\n").map(String.init)
     #expect(rows.count == 5)
