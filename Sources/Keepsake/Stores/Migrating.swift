@@ -19,7 +19,7 @@ extension UserDefaultsStore {
   ///   - names: the keys that have another name here.
   ///   - marker: the key of the entry that notes it.
   /// - Returns: the keys that were not taken over, with the reasons: the store has a value already,
-  ///   or cannot hold this one. None if it was done before.
+  ///   cannot hold this one, or the key is managed. None if it was done before.
   /// - Throws: `KeepsakeError`; then nothing was taken over.
   @discardableResult
   public func migrate(
@@ -50,7 +50,7 @@ extension UserDefaultsStore {
       try write(try Self.stored(value), for: key)
       return nil
     } catch let error as KeepsakeError {
-      guard [.invalidKey, .invalidValue].contains(error.code) else { throw error }
+      guard [.invalidKey, .invalidValue, .managed].contains(error.code) else { throw error }
       return error.problem
     } catch let fault as Fault {
       return fault.what

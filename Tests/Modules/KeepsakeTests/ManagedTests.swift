@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What a layer above decides cannot be set, in whichever way.
+// A store cannot set what a managed layer of its own has. Writes to the file that do not go through
+// the store, as those of kvsync and of merges, are stored, and hidden by the layer.
 
 import Keepsake
+import KeepsakeDevice
 import KeepsakeTesting
 import Observation
 import TestSupport
@@ -21,6 +23,8 @@ private final class Managed: UserDefaultsStore, Observable, @unchecked Sendable 
 extension SettingKey where Value == Int {
   fileprivate static var volume: Self { Self("volume", default: 5) }
 }
+
+private func change(_ value: inout StoredValue?) { value = ["b"] }
 
 @Suite struct ManagedTests {
   private let device: Device
@@ -43,33 +47,41 @@ extension SettingKey where Value == Int {
       && store.tags == ["a"] && store.prefs == Preferences(low: 7, high: 5)
   }
 
-  private static let throwing: [@Sendable (Managed) throws -> Void] = [
-    { try $0.$theme.write("light") },
-    { try $0.$theme.write("dark") },
-    { try $0.$theme.reset() },
-    { try $0.$theme.update { $0 += "er" } },
-    { try $0.$volume.increment() },
-    { try $0.$isLoud.update { $0.toggle() } },
-    { try $0.$prefs.write(Preferences(low: 8, high: 5)) },
-    { try $0.$prefs.update { $0 = Preferences(low: 8, high: 9) } },
-    { try $0.$prefs.reset() },
-    { try $0.write("light", for: "theme") },
-    { try $0.write(nil, for: "theme") },
-    { try $0.update("theme") { $0 = nil } },
-    { try $0.setting(.volume).write(1) },
-    { store in try store.transaction { store.volume = 1 } },
-    { store in try store.transaction { store["theme"] = nil } },
-    { store in
-      try store.transaction {
-        store["other"] = 1
-        store.volume += 1
+  private static let throwing: [(way: String, set: @Sendable (Managed) throws -> Void)] = [
+    ("write", { try $0.$theme.write("light") }),
+    ("write of an equal value", { try $0.$theme.write("dark") }),
+    ("reset", { try $0.$theme.reset() }),
+    ("update", { try $0.$theme.update { $0 += "er" } }),
+    ("increment", { try $0.$volume.increment() }),
+    ("update of a Boolean", { try $0.$isLoud.update { $0.toggle() } }),
+    ("write of members", { try $0.$prefs.write(Preferences(low: 8, high: 5)) }),
+    ("update of members", { try $0.$prefs.update { $0 = Preferences(low: 8, high: 9) } }),
+    ("reset of members", { try $0.$prefs.reset() }),
+    ("write by name", { try $0.write("light", for: "theme") }),
+    ("write of nil by name", { try $0.write(nil, for: "theme") }),
+    ("update by name", { try $0.update("theme") { $0 = nil } }),
+    ("setting of a key", { try $0.setting(.volume).write(1) }),
+    ("transaction: property", { store in try store.transaction { store.volume = 1 } }),
+    ("transaction: nil by subscript", { store in try store.transaction { store["theme"] = nil } }),
+    (
+      "transaction of the device",
+      { store in try store.device.transaction { store.volume = 1 } }
+    ),
+    (
+      "transaction: in place, beside another key",
+      { store in
+        try store.transaction {
+          store["other"] = 1
+          store.volume += 1
+        }
       }
-    },
+    ),
   ]
 
-  @Test(arguments: throwing.indices)
-  func whatThrowsRefuses(index: Int) throws {
-    let error = #expect(throws: KeepsakeError.self) { try Self.throwing[index](store) }
+  @Test(arguments: throwing.map(\.way))
+  func whatThrowsRefuses(way: String) throws {
+    let set = try #require(Self.throwing.first { $0.way == way }).set
+    let error = #expect(throws: KeepsakeError.self) { try set(store) }
     #expect(error?.code == .managed)
     #expect(error?.description.contains("\" of Given; change it there") == true)
     #expect(try isUnchanged() && store.failures.isEmpty)
@@ -80,6 +92,7 @@ extension SettingKey where Value == Int {
     ("volume", { $0.volume += 1 }), ("tags", { $0.tags.append("b") }),
     ("p.low", { $0.prefs.low = 8 }), ("p.low", { $0.prefs = Preferences(low: 8, high: 9) }),
     ("theme", { $0["theme"] = "light" }), ("theme", { $0["theme"] = nil }),
+    ("tags", { change(&$0["tags"]) }),
     ("volume", { $0[.volume] = 1 }), ("volume", { $0[.volume] += 1 }),
     ("theme", { $0.set("light", forKey: "theme") }),
     ("theme", { $0.removeObject(forKey: "theme") }),
@@ -98,6 +111,19 @@ extension SettingKey where Value == Int {
       store.failures.first?.description
         == "defaults/\(key): the setting could not be written: (memory): the key \"\(key)\" is "
         + "managed by \"\(key.uppercased())\" of Given; change it there; isManaged tells before")
+  }
+
+  @Test func aMigrationLeavesManagedKeysAndTakesTheOthers() throws {
+    let left = try store.migrate(from: ["size": 3, "theme": "light"])
+    #expect(left.keys.sorted() == ["theme"] && left["theme"]?.contains("is managed by") == true)
+    #expect(store["size"] == 3 && store.theme == "dark" && store.failures.isEmpty)
+  }
+
+  @Test func whatIsWrittenToTheFileIsStoredAndHidden() throws {
+    try device.write([LocalWrite(store: "defaults", key: "theme", value: "red")])
+    #expect(store.theme == "dark" && store.failures.isEmpty)
+    layer.give(["theme": nil])
+    #expect(store.theme == "red")
   }
 
   @Test func whatIsNotManagedIsSet() throws {
