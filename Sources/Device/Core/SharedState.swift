@@ -53,6 +53,11 @@ package final class SharedState: Sendable {
     }
   }
 
+  /// For tests: calls `body` while no thread reads what other processes have changed.
+  package func whileNothingIsRead(_ body: () throws -> Void) rethrows {
+    try feed.looking.withLock { _ in try body() }
+  }
+
   /// For tests: called when the thread that watches other processes begins a check.
   package var checks: Handlers<Void> { feed.checks }
 

@@ -10,7 +10,7 @@ struct Contents {
   private var scopes = ScopeIndex()
   /// Scopes whose values have still to be read, by their observers.
   private var unread: [Int: Scope] = [:]
-  /// Values of scopes that are not in `values` yet, by their observers.
+  /// Values of `scopes` that are not in `values` yet, by the observers that they were read for.
   private(set) var initial: [Int: InitialValues] = [:]
   /// What this process has changed since the first of `initial` was made.
   private var changed: Set<Address> = []
@@ -24,28 +24,30 @@ struct Contents {
 
   /// Adds an observer's scope. What is in it when it is first read is no change.
   mutating func widen(_ id: Int, _ scope: Scope) {
-    if knowsAll(in: scope) { scopes.add(id, scope) } else { unread[id] = scope }
+    if covers(scope) { scopes.add(id, scope) } else { unread[id] = scope }
   }
 
-  /// Adds an observer's scope with the values of a snapshot, which is not older than the last
-  /// changes that were looked at.
+  /// Adds an observer's scope with the values of a snapshot, which is of the state that was looked
+  /// at last.
   mutating func widen(_ id: Int, _ values: InitialValues) {
     scopes.add(id, values.scope)
     initial[id] = values
   }
 
-  func knowsAll(in scope: Scope) -> Bool { initial.isEmpty && scopes.covers(scope) }
+  /// Whether all values of a scope are known, or in `initial`.
+  func covers(_ scope: Scope) -> Bool { scopes.covers(scope) }
 
   /// Takes away a scope that was added.
   mutating func narrow(_ id: Int, _ scope: Scope) {
     guard unread.removeValue(forKey: id) == nil else { return }
-    initial.removeValue(forKey: id)?.cancel()
     scopes.remove(id, scope)
     guard !scopes.covers(scope) else { return }
     if let address = scope.address {
-      if !scopes.contains(address) { values[address] = nil }
+      values[address] = nil
+      changed.remove(address)
     } else {
       values = values.filter { scopes.contains($0.key) }
+      changed = changed.filter { scopes.contains($0) }
     }
   }
 
@@ -64,23 +66,36 @@ struct Contents {
     }
   }
 
-  /// Reads nothing more of what `initial` has.
-  func cancelReading() { for values in initial.values { values.cancel() } }
-
   /// Takes in the values of `initial`, which are read now unless they have been.
-  mutating func takeInitial() throws {
-    for (id, initial) in initial {
-      var all = try initial.take()
-      for address in changed { all[address] = values[address] }
-      if all.count < values.count {
-        values.merge(all) { known, _ in known }
-      } else {
-        all.merge(values) { $1 }
-        values = all
+  ///
+  /// - Parameter waits: false leaves those that are not read yet.
+  /// - Throws: if values cannot be read. Then nothing is known: all scopes are read again.
+  mutating func takeInitial(waits: Bool = true) throws {
+    do {
+      for (id, initial) in initial where waits || initial.isRead {
+        var all = try initial.take()
+        if !scopes.covers(initial.scope) { all = all.filter { scopes.contains($0.key) } }
+        for address in changed where scopes.contains(address) { all[address] = values[address] }
+        if all.count < values.count {
+          values.merge(all) { known, _ in known }
+        } else {
+          all.merge(values) { $1 }
+          values = all
+        }
+        self.initial[id] = nil
       }
-      self.initial[id] = nil
+    } catch {
+      forgetValues()
+      throw error
     }
-    changed = []
+    if initial.isEmpty { changed = [] }
+  }
+
+  /// Makes all scopes unread.
+  mutating func forgetValues() {
+    for values in initial.values { values.cancel() }
+    unread.merge(scopes.byObserver) { $1 }
+    (scopes, initial, changed, values) = (ScopeIndex(), [:], [], [:])
   }
 
   /// The net changes since the last call, in the order they arrived; deletions that left no trace
@@ -191,28 +206,32 @@ extension Connection {
     }
   }
 
-  func forEachEntry(in scope: Scope, _ body: (Entry) throws -> Void) throws {
+  /// - Parameter check: called for each row that is read; what it throws ends the reading.
+  func forEachEntry(
+    in scope: Scope, check: () throws -> Void = {}, body: (Entry) -> Void
+  ) throws {
     switch (scope.store, scope.keys.kind) {
     case (let store?, .keys(let keys)):
       for key in keys.sorted() {
-        if let entry = try entry(at: Address(store: store.string, key: key.string)) {
-          try body(entry)
-        }
+        try check()
+        try entry(at: Address(store: store.string, key: key.string)).map(body)
       }
     case (let store?, .prefix(let prefix)):
       try run(
         "\(Self.columns) WHERE store = ?1 AND key >= ?2 ORDER BY key",
         [.text(store.string), .text(prefix.string)]
       ) { row in
+        try check()
         let address = Address(store: store.string, key: row.text(1))
         guard scope.contains(address) else { return false }
-        try body(row.entry(address, from: 2))
+        body(row.entry(address, from: 2))
         return true
       }
     case (nil, _):
       try run(Self.columns) { row in
+        try check()
         let address = Address(store: row.text(0), key: row.text(1))
-        if scope.contains(address) { try body(row.entry(address, from: 2)) }
+        if scope.contains(address) { body(row.entry(address, from: 2)) }
         return true
       }
     }

@@ -15,7 +15,6 @@ extension Feed {
       var pause: Int32?
       var lastCheck = ContinuousClock.now
       while true {
-        readInitialValues()
         switch events.wait(timeout: pause ?? 500) {
         case .cancelled: return
         case .event: pause = follow(events, from: &known)
@@ -73,11 +72,17 @@ extension Feed {
   }
 
   /// Reads what `Contents` has to know, while nothing is locked that a write needs.
-  private func readInitialValues() {
-    guard state.withLock({ !$0.contents.initial.isEmpty }) else { return }
-    with { _ in
-      for values in state.withLock({ $0.contents.initial.values }) { try values.read() }
-      try state.withLock { try $0.contents.takeInitial() }
+  func readInitialValues() {
+    withoutDelivering { _ in
+      while let values = pending.withLock({ $0.popLast() }) {
+        do {
+          try values.read()
+          try state.withLock { try $0.contents.takeInitial(waits: false) }
+        } catch {
+          state.withLock { $0.contents.forgetValues() }
+          throw error
+        }
+      }
     }
   }
 
@@ -93,12 +98,16 @@ extension Feed {
 
   /// Runs `body` unless the file has been closed meanwhile.
   private func with(_ body: (Storage) throws -> Void) {
+    withoutDelivering(body)
+    observers.deliver(isForeign: true)
+  }
+
+  private func withoutDelivering(_ body: (Storage) throws -> Void) {
     let failure: (any Error, String)? = looking.withLock { _ in
       // The removal of the last observer does not wait a second time.
       guard state.withLock({ $0.events != nil }), let storage else { return nil }
       return Result { try body(storage) }.failure.map { ($0, storage.location.path) }
     }
     if let (error, path) = failure { report(error, path) }
-    observers.deliver(isForeign: true)
   }
 }

@@ -33,6 +33,8 @@ final class Feed: Sendable {
   let state = Mutex(State())
   /// Removed observers whose scopes `state.contents` still has.
   private let removed = Mutex<[(id: Int, scope: Scope)]>([])
+  /// Values that are not read yet, as in `state.contents`.
+  let pending = Mutex<[InitialValues]>([])
   /// Held while the thread has a hold on the core.
   let looking = Mutex(())
   /// For tests: called when the thread begins a check.
@@ -75,20 +77,23 @@ final class Feed: Sendable {
       return (observers.add(observer), failure)
     }
     var (id, failure): (Int?, KeepsakeError?)
+    var isLarge = false
     do {
       try storage.access(waiting: storage.busyHandler.usual) { connection in
         try state.withLock { state in
           // This process cannot commit before the present contents are known.
-          let large = try observer.scope.flatMap { scope in
-            try !state.contents.knowsAll(in: scope) && connection.isLarge(scope) ? scope : nil
-          }
+          let large = try snapshot(for: observer.scope, connection, storage, state)
           let new = add(observer, isLarge: large != nil, storage, &state)
           id = new
           func catchUp(_ connection: Connection) throws {
-            _ = try self.catchUp(connection, storage.versions, &state, before: new)
+            _ = try self.catchUp(
+              connection, storage.versions, &state, before: new, commits: large?.commits)
           }
-          // After `catchUp`, which may take in an older state.
-          defer { if let large { widen(new, large, storage, &state) } }
+          if let large, let scope = observer.scope {
+            isLarge = true
+            let result = Result { try large.snapshot.read(catchUp) }
+            return try widen(new, scope, large.snapshot, after: result, &state)
+          }
           guard connection.isInTransaction else { return try catchUp(connection) }
           // Now, or a commit of another process before the next look would be taken for known. But
           // a snapshot may be older than the count of commits, so that look compares again.
@@ -105,6 +110,7 @@ final class Feed: Sendable {
     } catch {
       failure = error
     }
+    if isLarge { DispatchQueue.global().async { [self] in readInitialValues() } }
     // Otherwise the thread reads what is there as soon as it can.
     return (id ?? state.withLock { add(observer, isLarge: false, storage, &$0) }, failure)
   }
@@ -118,13 +124,37 @@ final class Feed: Sendable {
     return id
   }
 
-  /// Adds a large scope, whose values the thread reads.
-  private func widen(_ id: Int, _ scope: Scope, _ storage: Storage, _ state: inout State) {
-    if let snapshot = storage.snapshot() {
-      state.contents.widen(id, InitialValues(scope, snapshot))
-    } else {
-      state.contents.widen(id, scope)
+  /// A snapshot of the present state, if a scope is large and its values are not known; and the
+  /// file's commit count.
+  private func snapshot(
+    for scope: Scope?, _ connection: Connection, _ storage: Storage, _ state: State
+  ) throws -> (snapshot: Snapshot, commits: UInt32)? {
+    // A transaction of a read-only device has a state of its own, which may be an older one.
+    guard let scope, !state.contents.covers(scope), try connection.isLarge(scope),
+      !(storage.isReadOnly && connection.isInTransaction)
+    else { return nil }
+    for _ in 0..<10 {
+      let count = try commits(connection, storage.versions)
+      guard let snapshot = storage.snapshot() else { return nil }
+      if try commits(connection, storage.versions) == count { return (snapshot, count) }
     }
+    return nil
+  }
+
+  /// Adds a large scope, whose values `readInitialValues` reads.
+  ///
+  /// - Parameter result: of looking at the snapshot; if that has failed, the scope is read later.
+  private func widen(
+    _ id: Int, _ scope: Scope, _ snapshot: Snapshot, after result: Result<Void, any Error>,
+    _ state: inout State
+  ) throws {
+    if case .failure(let error) = result {
+      state.contents.widen(id, scope)
+      throw error
+    }
+    let values = InitialValues(scope, snapshot)
+    state.contents.widen(id, values)
+    pending.withLock { $0.append(values) }
   }
 
   func remove(_ id: Int) {
@@ -134,12 +164,18 @@ final class Feed: Sendable {
     if let scope = observer.scope, storage.map(hasOthers) ?? false {
       removed.withLock { $0.append((id, scope)) }
     }
+    // Before the state's lock, which a thread that reads the values may have.
+    observers.ifEmpty {
+      pending.withLock { all in
+        for values in all { values.cancel() }
+        all = []
+      }
+    }
     guard observers.isEmpty else { return }
     let isLast = state.withLock { state in
       guard observers.isEmpty else { return false }
       let events = state.events
       events?.cancel()
-      state.contents.cancelReading()
       state = State()
       // The system may take milliseconds to close it.
       DispatchQueue.global().async { withExtendedLifetime(events) {} }
@@ -204,10 +240,13 @@ final class Feed: Sendable {
 
   /// Reads what has changed since the last look, if there was a commit.
   ///
-  /// - Parameter end: observers from this one on were added since, and are not notified.
+  /// - Parameters:
+  ///   - end: observers from this one on were added since, and are not notified.
+  ///   - commits: the commit count, if `connection` has a snapshot; nil to read it.
   /// - Returns: whether there was anything to read.
   private func catchUp(
-    _ connection: Connection, _ versions: ReadVersions, _ state: inout State, before end: Int? = nil
+    _ connection: Connection, _ versions: ReadVersions, _ state: inout State,
+    before end: Int? = nil, commits count: UInt32? = nil
   ) throws -> Bool {
     let gone = removed.withLock { removed in
       defer { removed = [] }
@@ -215,7 +254,7 @@ final class Feed: Sendable {
     }
     for (id, scope) in gone { state.contents.narrow(id, scope) }
     // Before the snapshot, which may be newer: then the next look finds nothing, and that is all.
-    let commits = try commits(connection, versions)
+    let commits = try count ?? commits(connection, versions)
     let isCommit = state.commits != commits
     guard isCommit || state.contents.hasUnread else { return false }
     let changes = try connection.transaction(.deferred) {

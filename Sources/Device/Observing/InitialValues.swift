@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // An observer gets the old value of each change, so the values of its scope have to be read before
-// another process changes them. The observers' thread reads those of a large scope, from a snapshot
+// another process changes them. Those of a large scope are read in the background, from a snapshot
 // of the moment when the observer was added; so adding one takes the same time at any size. If
 // another process commits meanwhile, its changes wait until the values are read.
 
@@ -11,29 +11,38 @@ import Synchronization
 
 /// The values of a scope when its observer was added.
 final class InitialValues: Sendable {
-  private enum State {
-    case snapshot(Snapshot)
-    case values([Address: TaggedCell])
+  private enum Progress {
+    case unread(Snapshot)
+    case read([Address: TaggedCell])
   }
 
   let scope: Scope
-  private let state: Mutex<State>
+  private let progress: Mutex<Progress>
   private let isCancelled = Atomic(false)
 
   init(_ scope: Scope, _ snapshot: Snapshot) {
     self.scope = scope
-    state = Mutex(.snapshot(snapshot))
+    progress = Mutex(.unread(snapshot))
   }
 
   /// Reads the values unless that was done; waits while another thread reads them.
-  func read() throws { try state.withLock { try read(&$0) } }
+  ///
+  /// - Throws: also after `cancel`.
+  func read() throws { try progress.withLock { try read(&$0) } }
 
-  /// The values, which are read now unless they have been; none after `cancel`. Once only.
+  /// Whether the values are read, or cannot be had at once because another thread is reading them.
+  var isRead: Bool {
+    progress.withLockIfAvailable { if case .read = $0 { true } else { false } } ?? false
+  }
+
+  /// The values, which are read now unless they have been. Once only.
+  ///
+  /// - Throws: also after `cancel`.
   func take() throws -> [Address: TaggedCell] {
-    try state.withLock { state in
-      try read(&state)
-      guard case .values(let values) = state else { return [:] }
-      state = .values([:])
+    try progress.withLock { progress in
+      try read(&progress)
+      guard case .read(let values) = progress else { return [:] }
+      progress = .read([:])
       return values
     }
   }
@@ -41,20 +50,23 @@ final class InitialValues: Sendable {
   /// Ends the reading, also that of another thread.
   func cancel() { isCancelled.store(true, ordering: .relaxed) }
 
-  private func read(_ state: inout State) throws {
-    guard case .snapshot(let snapshot) = state else { return }
+  private func read(_ progress: inout Progress) throws {
+    guard case .unread(let snapshot) = progress else { return }
     var values: [Address: TaggedCell] = [:]
-    do {
-      try snapshot.read { connection in
-        try connection.forEachEntry(in: scope) { entry in
-          if isCancelled.load(ordering: .relaxed) { throw CancellationError() }
-          values[entry.address] = entry.content.ifValue
-        }
+    try snapshot.read { connection in
+      try connection.forEachEntry(in: scope) {
+        if isCancelled.load(ordering: .relaxed) { throw notRead(connection.path) }
+      } body: { entry in
+        values[entry.address] = entry.content.ifValue
       }
-    } catch is CancellationError {
-      values = [:]
     }
-    state = .values(values)
+    progress = .read(values)
+  }
+
+  private func notRead(_ path: String) -> KeepsakeError {
+    KeepsakeError(
+      .locked, path: path, "the values of an observer's keys were not read before they changed",
+      cure: "read them again")
   }
 }
 
@@ -63,14 +75,14 @@ extension Connection {
   func isLarge(_ scope: Scope) throws -> Bool {
     let most = 250
     switch (scope.store, scope.keys.kind) {
+    case (nil, _):
+      return try first("SELECT 1 FROM entry LIMIT 1 OFFSET \(most)") { _ in true } ?? false
     case (_, .keys(let keys)): return keys.count > most
     case (let store?, .prefix(let prefix)):
       return try first(
         "SELECT 1 FROM entry WHERE store = ?1 AND key >= ?2 LIMIT 1 OFFSET \(most)",
         [.text(store.string), .text(prefix.string)]
       ) { _ in true } ?? false
-    case (nil, .prefix):
-      return try first("SELECT 1 FROM entry LIMIT 1 OFFSET \(most)") { _ in true } ?? false
     }
   }
 }

@@ -70,6 +70,17 @@ struct ScopeIndex {
     }
   }
 
+  /// Those of more or fewer addresses, not those of every commit.
+  var byObserver: [Int: Scope] {
+    var all: [Int: Scope] = [:]
+    for (address, ids) in byAddress {
+      let scope = Scope(store: address.store, keys: .key(address.key.string))
+      for id in ids { all[id] = scope }
+    }
+    for scopes in byStore.values { all.merge(scopes) { $1 } }
+    return all
+  }
+
   /// Whether one of the scopes has all that `scope` has.
   func covers(_ scope: Scope) -> Bool {
     if let address = scope.address { return contains(address) }

@@ -87,8 +87,14 @@ package final class Snapshot: Sendable {
 
   deinit { database.close() }
 
+  /// - Throws: what `body` throws, and if an error has ended the snapshot before.
   package func read(_ body: (Connection) throws -> Void) throws {
     let connection = database.connection(location)
+    guard connection.isInTransaction else {
+      throw KeepsakeError(
+        .inputOutput, path: location.path, "a reading that failed cannot be continued",
+        cure: "read anew")
+    }
     try connection.explaining { try body(connection) }
   }
 }

@@ -39,36 +39,86 @@ import Testing
 
   @Test func itsOldValuesAreThoseOfTheSnapshotWhateverIsWrittenBeforeTheyAreRead() throws {
     let device = try Device(path: path)
-    // The thread that would read them waits in this observer.
-    let (began, end) = (DispatchSemaphore(value: 0), DispatchSemaphore(value: 0))
-    let first = device.observe(store: "other") { _ in
-      began.signal()
-      end.wait()
-    } onFailure: {
-      Issue.record($0)
+    var token: ObservationToken?
+    try device.core.shared.whileNothingIsRead {
+      token = observe(device)
+      try device.write([
+        LocalWrite(store: "local", key: "key3", value: 2),
+        LocalWrite(store: "local", key: "new", value: 3),
+        LocalWrite(store: "local", key: "key4", value: nil),
+      ])
+      try writeElsewhere(
+        """
+        UPDATE entry SET value = 1 WHERE key = 'key1'; DELETE FROM entry WHERE key = 'key2';
+        UPDATE entry SET value = 5 WHERE key = 'key3';
+        """)
+      try device.write([LocalWrite(store: "local", key: "key5", value: 7)])
     }
-    try writeElsewhere("UPDATE entry SET value = 1 WHERE store = 'other'")
-    began.wait()
-    let token = observe(device)
-    try device.write([
-      LocalWrite(store: "local", key: "key3", value: 2),
-      LocalWrite(store: "local", key: "new", value: 3),
-      LocalWrite(store: "local", key: "key4", value: nil),
-    ])
-    try writeElsewhere(
-      """
-      UPDATE entry SET value = 1 WHERE key = 'key1'; DELETE FROM entry WHERE key = 'key2';
-      UPDATE entry SET value = 5 WHERE key = 'key3';
-      """)
-    try device.write([LocalWrite(store: "local", key: "key5", value: 7)])
-    end.signal()
     #expect(heard.wait { $0.count == 7 })
     #expect(
       heard.sets.map(lines) == [
         ["key3 0 2", "key4 0 -", "new - 3"], ["key1 0 1", "key2 0 -", "key3 2 5"], ["key5 0 7"],
       ])
-    token.cancel()
+    token?.cancel()
+  }
+
+  @Test func valuesThatWereWrittenForAnEndedObserverAreKnownToTheNextOne() throws {
+    let device = try Device(path: path)
+    let first = device.observe(store: "other") { _ in
+    } onFailure: {
+      Issue.record($0)
+    }
+    var third: ObservationToken?
+    try device.core.shared.whileNothingIsRead {
+      let second = observe(device)
+      try device.write([LocalWrite(store: "local", key: "key3", value: 2)])
+      second.cancel()
+      third = observe(device)
+    }
+    try writeElsewhere("UPDATE entry SET value = 5 WHERE key = 'key3'")
+    #expect(heard.wait { lines($0) == ["key3 0 2", "key3 2 5"] })
+    third?.cancel()
     first.cancel()
+  }
+
+  @Test func observersOfOneStoreShareItsValues() throws {
+    let device = try Device(path: path)
+    func connections() throws -> Int {
+      try FileManager.default.contentsOfDirectory(atPath: "/proc/self/fd").count { name in
+        let target = try? FileManager.default.destinationOfSymbolicLink(
+          atPath: "/proc/self/fd/" + name)
+        return target == path
+      }
+    }
+    var tokens: [ObservationToken] = []
+    try device.core.shared.whileNothingIsRead {
+      let before = try connections()
+      for _ in 0..<50 { tokens.append(observe(device)) }
+      #expect(try connections() == before + 1)
+      try writeElsewhere("UPDATE entry SET value = 5 WHERE key = 'key3'")
+    }
+    #expect(heard.wait { $0.count == 50 && lines($0).allSatisfy { $0 == "key3 0 5" } })
+    tokens.forEach { $0.cancel() }
+  }
+
+  @Test func anObserverWithinAReadOnlyTransactionGetsWhatItsReadsDoNotShow() throws {
+    let device = try Device(path: path, access: .readOnly)
+    var token: ObservationToken?
+    try device.transaction {
+      #expect(try device.entry(store: "local", key: "key1")?.content.value == 0)
+      try writeElsewhere("UPDATE entry SET value = 1 WHERE key = 'key1'")
+      token = observe(device)
+      #expect(try device.entry(store: "local", key: "key1")?.content.value == 0)
+    }
+    #expect(heard.wait { lines($0) == ["key1 0 1"] })
+    token?.cancel()
+  }
+
+  @Test func aSnapshotThatAnErrorHasEndedIsNotReadOn() throws {
+    let device = try Device(path: path)
+    let snapshot = try #require(device.core.storage.snapshot())
+    try snapshot.read { try $0.run("ROLLBACK") }
+    #expect(throws: KeepsakeError.self) { try snapshot.read { _ in } }
   }
 
   @Test func anObserverThatEndsLeavesTheValuesToTheOtherOnesOfItsStore() throws {
