@@ -53,7 +53,7 @@ public final class Device: Sendable {
       folder: nil, identity: .random())
   }
 
-  /// - Parameter identity: what the device is called if its file has to be made.
+  /// - Parameter identity: the replica ID of the device if its file has to be made.
   package init(
     path: String, access: Access, busyTimeout: Duration, backups: BackupPolicy = .never,
     clock: WallClock, folder: TemporaryFolder?, identity: ReplicaID,

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Who uses a device reads the errors, and names the uses, of its storage.
+// The API of this module uses public types of the storage: `KeepsakeError` and `Durability`.
 
 @_exported public import KeepsakeStorage

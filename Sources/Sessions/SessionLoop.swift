@@ -9,7 +9,7 @@ public import KeepsakeDevice
 package import KeepsakeSync
 import Synchronization
 
-/// How a session and its hub stand.
+/// The state of a session with a hub.
 #if hasAttribute(nonexhaustive)
   @nonexhaustive
 #endif
@@ -25,7 +25,7 @@ public enum SessionState: Sendable {
 }
 
 package final class SessionLoop: Sendable {
-  /// What a session syncs, and whom it tells.
+  /// What a session syncs, and the handlers that it calls.
   package struct Work: Sendable {
     package var devices: [Device]
     package var sync: @Sendable () throws(KeepsakeError) -> MergeReport
@@ -49,9 +49,9 @@ package final class SessionLoop: Sendable {
     }
   }
 
-  /// How what listens reaches the loop.
+  /// The loop's functions for `Work.listen`.
   package struct Listener: Sendable {
-    /// Gets what ends the request that is under way.
+    /// Receives the closure that cancels the request under way.
     package let onBegin: @Sendable (@escaping @Sendable () -> Void) -> Void
     package let onEvent: @Sendable () -> Void
     /// Waits, until the session is cancelled.

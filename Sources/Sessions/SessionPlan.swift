@@ -121,7 +121,7 @@ package struct SessionPlan {
     if asked != nil { syncing.pause(until: listening.end) }
   }
 
-  /// What does not go away by itself.
+  /// Whether retrying cannot help.
   private static func isFinal(_ code: KeepsakeError.Code) -> Bool {
     switch code {
     case .unauthorized, .incompatible, .invalidValue, .invalidKey, .newerSchema, .readOnly:

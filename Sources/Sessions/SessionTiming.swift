@@ -8,7 +8,7 @@ package struct SessionTiming: Sendable {
   package var now: @Sendable () -> Int64
   /// Waits for a signal, for so many milliseconds at most; nil for ever.
   package var wait: @Sendable (DispatchSemaphore, Int64?) -> Void
-  /// From 0 to 1.
+  /// A random number from 0 to 1.
   package var chance: @Sendable () -> Double
 
   package init(

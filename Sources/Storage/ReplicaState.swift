@@ -45,7 +45,7 @@ package struct ReplicaState: Sendable, Equatable {
     return HybridTimestamp(rawValue: max(saved, newest ?? 0))
   }
 
-  /// The same for a transaction that writes.
+  /// Reads the state for a transaction that writes.
   ///
   /// - Throws: when a newer version has taken the file over since it was opened.
   package init(writing connection: Connection) throws {

@@ -2,14 +2,14 @@
 //
 // Threading: one access at a time uses the connection. An access from within an access, as when a
 // setting is read while another is updated, joins it: it uses the same connection, and its writes
-// are part of the outer transaction. Who only wants to read does not wait for an access of another
-// thread: there is a second connection for that.
+// are part of the outer transaction. A reader does not wait for an access of another thread: it
+// uses a second connection.
 
 import Foundation
 import KeepsakeValues
 import Synchronization
 
-/// One SQLite file that is ours, or the like of it in memory, open for one use.
+/// An open database of a device, in a file or in memory.
 package final class Storage: Sendable {
   package let location: Location
   package let mode: Location.Mode
@@ -20,18 +20,18 @@ package final class Storage: Sendable {
   let lock = RecursiveLock()
   let reader: SecondConnection?
   package let busyHandler: BusyHandler
-  /// Nil where nothing is written, or no log is.
+  /// Nil if this storage cannot write, or has no log.
   package let checkpoints: Checkpoints?
   package let immutableFile: ImmutableFile?
   package let names: NameCheck?
-  /// From the first lease on.
+  /// Nil until the first lease.
   let leaseFile = Mutex<LockedFile?>(nil)
   /// Whether what a removed log holds was saved, or is being saved.
   let savesLostLog = Atomic(false)
   /// The error that names the file with what a removed log held.
   let savedLostLog = Mutex<KeepsakeError?>(nil)
   private let reportLoss: @Sendable (KeepsakeError) -> Void
-  /// Deleted when the connection has gone.
+  /// Deleted after the connection is closed.
   private let folder: TemporaryFolder?
 
   package var isReadOnly: Bool { mode != .readWrite }
@@ -81,7 +81,7 @@ package final class Storage: Sendable {
       database.connection(location).keepLog(true)
       do throws(KeepsakeError) { failure = try saveLostLog() } catch { failure = error }
     }
-    // What fails here is still in the log, and the next open does it.
+    // If moving the log fails, the log stays, and the next open moves it.
     OpenFiles.close(file, names) { database.close() }
     return failure
   }
@@ -89,7 +89,7 @@ package final class Storage: Sendable {
   /// Whether this thread is in an access.
   package var isMine: Bool { lock.isMine }
 
-  /// That the time was over before this thread could use the connection.
+  /// The error if the timeout ends before this thread can use the connection.
   package var isTaken: KeepsakeError {
     KeepsakeError(
       .locked, path: location.path, "another thread of this process keeps the file locked",

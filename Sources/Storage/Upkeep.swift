@@ -37,12 +37,12 @@ extension Storage {
       cure: "try again after the transaction")
   }
 
-  /// The same error about the file that it is in: SQLite does not say which one of two it met.
+  /// The error with the path of the file that failed: SQLite does not say which of the two it is.
   private func blame(
     _ error: any Error, _ path: String, _ connection: Connection, _ copy: Database
   ) -> KeepsakeError {
     let own = KeepsakeError(error, path: location.path)
-    // Of this device nothing is written, and it is open already.
+    // A copy writes nothing to this device, which is open already.
     guard (error as? SQLiteError)?.code != keepsake_ioerr_read,
       [.diskFull, .inputOutput, .permissionDenied].contains(own.code)
     else { return own }
@@ -107,11 +107,10 @@ extension Storage {
 extension Connection {
   /// What is wrong with the pages, rows and indexes of the file; none in a sound one.
   ///
-  /// Not `quick_check`: that one lets rows pass that are out of order or lack in an index, which a
-  /// merge would neither find nor miss.
+  /// `quick_check` does not find rows that are out of order or missing from an index.
   /// https://www.sqlite.org/pragma.html#pragma_integrity_check
   ///
-  /// - Parameter limit: how many are enough.
+  /// - Parameter limit: the maximum number of problems.
   package func integrityProblems(limit: Int) throws -> [String] {
     var problems: [String] = []
     let failures = keepsake_read_failures()

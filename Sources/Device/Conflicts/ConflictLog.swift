@@ -82,7 +82,7 @@ package struct ConflictLog {
     return connection.changes
   }
 
-  /// Empties it, as if there had never been a conflict.
+  /// Deletes all conflicts, and resets their numbers.
   package func clear() throws {
     try connection.run("DELETE FROM conflict")
     try connection.run("DELETE FROM sqlite_sequence WHERE name = 'conflict'")

@@ -7,9 +7,9 @@
 package enum Activity: Sendable {
   /// So many writes are committed; not those of merges.
   case wrote(Int)
-  /// A write, or a transaction for a reason that is none of its body's.
+  /// A write has failed, or a transaction for a reason other than an error of its body.
   case failed(KeepsakeError.Code)
-  /// A set that is not within a transaction took so long, whichever way it ended.
+  /// The duration of a set outside of a transaction, successful or not.
   case set(Duration)
   /// A merge that the device took part in.
   case merged(MergeTally)

@@ -166,7 +166,7 @@ package final class Core: Sendable {
       try storage.names?.check()
       return value
     }
-    // At once: who reads meanwhile waits for it.
+    // Do this at once: readers wait for it.
     if let before, let after = versions.successor(of: before) {
       if session.isComplete { shared.trail.add(from: before, to: after, session.changes) }
       session.end(at: after)

@@ -28,7 +28,7 @@ package final class SharedState: Sendable {
     // Most often there is nothing to tell, and threads that set at once would wait for each other.
     guard hasReports.load(ordering: .acquiring) || feed.observers.havePending else { return }
     Lease.afterwards(self) { [self] in
-      // Who ends the turn tells them.
+      // The thread that ends its turn notifies them.
       guard !inPlaceChanges.isWriting else { return }
       for report in takeReports() { report() }
       feed.observers.deliver()

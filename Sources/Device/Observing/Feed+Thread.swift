@@ -53,14 +53,14 @@ extension Feed {
     return events.takeAll() ? 1 : nil
   }
 
-  /// Takes in what was committed since, by whomever.
+  /// Reads the commits since the last look, of any process.
   ///
   /// - Returns: whether anything was.
   private func takeIn(_ known: inout UInt32?) -> Bool {
     var isThere = false
     with { storage in
       let versions = storage.versions
-      // The index moves before a transaction of ours is over, which tells of itself.
+      // The index changes before a transaction of ours is over; `didWrite` announces that one.
       guard !versions.isWriting, versions.commits != known || mayBeBehind(versions) else {
         return
       }

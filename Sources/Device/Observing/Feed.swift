@@ -17,7 +17,7 @@ import Foundation
 import KeepsakeValues
 import Synchronization
 
-/// The changes of one file for those who observe it in this process.
+/// The changes of one file for its observers in this process.
 final class Feed: Sendable {
   struct State {
     var contents = Contents()
@@ -305,7 +305,7 @@ final class Feed: Sendable {
 }
 
 extension KeepsakeError {
-  /// That commits of others cannot be seen.
+  /// The error if commits of other processes cannot be seen.
   fileprivate static func frozen(_ path: String) -> KeepsakeError {
     KeepsakeError(
       .permissionDenied, path: path,

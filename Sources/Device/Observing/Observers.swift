@@ -26,7 +26,7 @@ struct Observer: Sendable {
 final class Observers: Sendable {
   private struct ChangeSet {
     let changes: [SettingChange]
-    /// The observers that get it; nil for all that were there.
+    /// The observers that get it; nil for all that existed then.
     let listeners: Set<Int>?
     /// Whether another process has made it, so that no thread here is about to deliver it.
     let isForeign: Bool

@@ -71,7 +71,7 @@ extension Device {
     return URL(fileURLWithPath: aside)
   }
 
-  /// Nil for a sound file. What is no damage is thrown.
+  /// Returns the damage; nil for a sound file. Throws other errors.
   private static func damage(
     _ path: String, _ clock: WallClock
   ) throws(KeepsakeError) -> KeepsakeError? {

@@ -93,8 +93,8 @@ extension Core {
 }
 
 extension Connection {
-  /// That a transaction is open which no thread is in: what joined it would be a savepoint, and not
-  /// durable when it returns.
+  /// The error if a transaction is open that no thread is in: a write would become a savepoint in
+  /// it, and would not be durable when it returns.
   var isLeftOpen: KeepsakeError {
     KeepsakeError(
       .inputOutput, path: path, "a transaction that failed is still open",
@@ -103,8 +103,8 @@ extension Connection {
 }
 
 extension Core {
-  /// That this thread reads a snapshot, in which nothing can be written: it has no session, and its
-  /// end is no commit.
+  /// The error if this thread reads a snapshot, in which it cannot write: it has no session, and
+  /// its end is no commit.
   var isOnlyRead: KeepsakeError {
     KeepsakeError(
       .locked, path: location.path, "the settings are being read at one moment",

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Who waits while another thread sets: threads that set at once share commits (group commit).
+// Threads that set at the same time share commits (group commit).
 //
 // One thread leads. It takes the connection, begins a transaction, makes its own set, then those
 // that wait here, and commits all of them. Then it wakes them, and the first of those that came
@@ -98,7 +98,7 @@ final class SetQueue: Sendable {
     }
   }
 
-  /// - Returns: false when it is not waiting any more, and its thread will be told.
+  /// - Returns: false if the set was taken already; its thread will be woken.
   private func leave(_ set: QueuedSet) -> Bool {
     state.withLock { state in
       guard set.stage.load(ordering: .relaxed) == .waits else { return false }
@@ -136,7 +136,7 @@ final class SetQueue: Sendable {
     }
   }
 
-  /// Tells those that were made, and lets the next thread lead.
+  /// Wakes the threads of the sets that were made, and lets the next thread lead.
   func finish(_ sets: [QueuedSet]) {
     last.store(sets.count, ordering: .relaxed)
     let next = state.withLock { state in

@@ -6,9 +6,9 @@ import Foundation
 import KeepsakeValues
 
 extension KeepsakeError {
-  /// The same failure in our words. Result codes: https://www.sqlite.org/rescode.html
+  /// Converts an error. Result codes: https://www.sqlite.org/rescode.html
   ///
-  /// - Parameter handle: the connection that failed, while it is open: it knows more.
+  /// - Parameter handle: the connection that failed, if it is open: it has more details.
   package init(_ error: any Error, path: String, on handle: OpaquePointer? = nil) {
     switch error {
     case let error as KeepsakeError: self = error
@@ -53,7 +53,7 @@ extension KeepsakeError {
           .permissionDenied, "the file cannot be opened (\(message))",
           "check the permissions of the file and of its folder")
       case SQLITE_TOOBIG:
-        // What we write is measured before.
+        // Our own rows are measured before they are written.
         make(.corrupt, "it holds more in one row than any device accepts", "do not trust this file")
       case SQLITE_INTERRUPT:
         make(
@@ -61,8 +61,8 @@ extension KeepsakeError {
           "do not trust this file; restore a backup of it")
       case SQLITE_ERROR
       where ["same text encoding", "unsupported file format"].contains(where: message.contains):
-        // What ATTACH says of a header that names another encoding, and what every opening says of
-        // one with another format of the schema: no file of ours has either.
+        // ATTACH reports a header with another encoding, and opening one with another schema
+        // format. No file of ours has either.
         make(.corrupt, "the file is damaged (\(message))", "restore a backup of it")
       case SQLITE_ERROR, SQLITE_SCHEMA:
         // The schema was checked when the file was opened: another program changes it, or this one
@@ -71,7 +71,7 @@ extension KeepsakeError {
           .inputOutput, "SQLite refuses a statement (\(message))",
           "open the file anew; if that does not help, look at it with kvsync doctor")
       case SQLITE_CONSTRAINT, SQLITE_MISMATCH:
-        // The statements are ours and tested; what they do not fit is the file.
+        // Our statements are tested, so the file is at fault.
         make(.corrupt, "its contents are not ours (\(message))", "restore a backup of it")
       default:
         KeepsakeError(ioError: error, path: path, errno, on: handle)
@@ -81,7 +81,7 @@ extension KeepsakeError {
       }
   }
 
-  /// - Returns: nil if SQLite has not kept what the system answered.
+  /// - Returns: nil if SQLite has not kept the system's error.
   private init?(
     ioError error: SQLiteError, path: String, _ errno: Int32, on handle: OpaquePointer?
   ) {
@@ -118,7 +118,7 @@ extension KeepsakeError {
 }
 
 extension Connection {
-  /// What `body` returns; its errors in our words, as long as the connection can say more of them.
+  /// Runs `body`, and converts its errors while the connection still has their details.
   func explaining<Value>(_ body: () throws -> Value) throws -> Value {
     do {
       return try body()
@@ -140,7 +140,7 @@ extension Connection {
     if case .success(let log) = Result(catching: logFile) {
       _ = log.pointee.pMethods.pointee.xFileSize?(log, &size)
     }
-    // Closing removes what has the log's name, which may be another log by now.
+    // Closing removes the file with the log's name, which may be another log by now.
     let name = sqlite3_db_filename(handle, "main").map { String(cString: $0) + "-wal" } ?? ""
     let named = Result { () throws(KeepsakeError) in try FileStatus(of: name)?.size ?? 0 }
     if case .success(0) = named, size == 0 { return }
@@ -149,7 +149,7 @@ extension Connection {
 }
 
 extension KeepsakeError {
-  /// Whether the file is not one to write to.
+  /// Whether the file must not be written.
   package var isRefusal: Bool {
     [.corrupt, .notKeepsake, .newerSchema, .foreignLog].contains(code)
   }

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Something about a device's file, or about what was asked of it, that stops an operation.
+/// An error of a device's file, or of an operation on it.
 ///
-/// Whatever throws one has changed nothing; only a merge of many entries may have got part of the
-/// way, and goes on from there when it is run again. A write that the disk refuses to sync is taken
-/// back, but where the disk refuses everything else too, it may be there when the file is opened
-/// again.
+/// An operation that throws one has changed nothing, except a merge of many entries: it may have
+/// written some of them, and continues from there when it is run again. A write that the disk
+/// refuses to sync is undone; if the disk refuses that too, the file may still have the write when
+/// it is opened again.
 public struct KeepsakeError: Error, Sendable, CustomStringConvertible {
   /// What is wrong, for programs.
   #if hasAttribute(nonexhaustive)
@@ -40,7 +40,7 @@ public struct KeepsakeError: Error, Sendable, CustomStringConvertible {
     case invalidValue
     /// The device was opened read-only.
     case readOnly
-    /// A layer above what can be set has the key, as `SettingsStore.isManaged(_:)` tells.
+    /// A layer above the settable ones has a value of the key; see `SettingsStore.isManaged(_:)`.
     case managed
     /// A hub cannot be reached: there is no way to it, it does not answer in time, or something
     /// else answers in its place.
@@ -55,14 +55,13 @@ public struct KeepsakeError: Error, Sendable, CustomStringConvertible {
     case full
     /// An entry is larger than a hub takes.
     case tooLarge
-    /// What a hub says is not what the protocol lets it say, or what it was asked is not: one of
-    /// the two is defective.
+    /// A hub's answer, or the request for it, violates the protocol: one of the two is defective.
     case malformed
   }
 
   /// The kind of problem, for programs.
   public let code: Code
-  /// The file, or what stands for it: `(memory)` for a device in memory, the address of a hub.
+  /// The path of the file; `(memory)` for a device in memory, the address of a hub.
   public let path: String
   /// What is wrong, in a few words. Never contains a value.
   public let problem: String

@@ -29,9 +29,9 @@ package final class BusyHandler: Sendable {
   /// How long the next wait may be.
   package var limit: Duration { state.withLock { $0.limit } }
 
-  /// For the next transaction.
+  /// Limits the wait of the next transaction.
   ///
-  /// - Parameter limit: at most so long; nil for no other limit than the usual.
+  /// - Parameter limit: the longest wait; nil for the usual limit.
   package func limit(to limit: Duration?) {
     state.withLock { $0.limit = min(usual, limit ?? usual) }
   }
@@ -41,7 +41,7 @@ package final class BusyHandler: Sendable {
   package func pause(_ isPaused: Bool) {
     state.withLock { state in
       state.isPaused = isPaused
-      // A moment more for those who met the lock just before it was released.
+      // Waiters that tried just before the release get a moment more.
       state.start = .now + .milliseconds(10)
     }
   }

@@ -30,7 +30,7 @@ package enum Lease {
     var waiting: [(owner: AnyObject, body: () -> Void)] = []
   }
 
-  /// Returns when what leases files in this process now is over; at once within it.
+  /// Waits for the present lease of this process; returns at once on the thread that holds it.
   package static func waitUntilOver() {
     if lock.enter(waiting: nil) == true { lock.leave() }
   }
@@ -39,7 +39,7 @@ package enum Lease {
   /// put off.
   ///
   /// - Parameters:
-  ///   - files: of them those that can be written are leased.
+  ///   - files: the writable ones are leased.
   ///   - limit: how long to wait for this process; for others each busy timeout counts.
   ///   - joins: whether it may be part of what this thread has leases for.
   /// - Throws: what `body` throws, or `KeepsakeError` with `locked`.
@@ -115,7 +115,7 @@ package enum Lease {
 }
 
 extension Storage {
-  /// How long this thread may wait for a lease: what holds one may wait for our connection.
+  /// How long this thread may wait for a lease, whose holder may wait for our connection.
   package var leaseTimeout: Duration {
     versions.isInOurTransaction ? .zero : busyHandler.usual
   }

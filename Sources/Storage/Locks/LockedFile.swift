@@ -78,8 +78,8 @@ package struct LockedFile {
     close(descriptor)
   }
 
-  /// Not made anew where it is: in a folder like `/tmp` the kernel refuses that for another user's
-  /// file.
+  /// Opens the file without `O_CREAT` if it exists: in a folder like `/tmp` the kernel refuses that
+  /// flag for another user's file.
   private static func descriptor(_ path: String) throws(KeepsakeError) -> Int32 {
     // Never another device's: closing that one here would drop SQLite's locks.
     if let status = try FileStatus(of: path), status.kind != .regular || status.size > 0 {
@@ -89,7 +89,7 @@ package struct LockedFile {
     }
     let flags = O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK
     for flags in [flags, flags | O_CREAT] {
-      // Everybody who may read the folder may lock it, as with a lock on the device's file.
+      // Each user that may read the folder may lock it, as with a lock on the device's file.
       let descriptor = open(path, flags, 0o644)
       if descriptor >= 0 { return descriptor }
       if errno != ENOENT || flags & O_CREAT != 0 {

@@ -36,7 +36,7 @@ package enum Checkpoint {
   ) throws(KeepsakeError) -> Bool {
     guard case .file = location else { return true }
     do {
-      // Else these connections would use this process's index with another log.
+      // Without this check these connections would use this process's index with another log.
       try names?.check()
       let busyHandler = BusyHandler(limit)
       let holder = try Connector.connect(location, .readWrite, busyHandler)

@@ -97,7 +97,7 @@ package final class Checkpoints: Sendable {
     if let error { tell(error) }
   }
 
-  /// Once for each kind of failure, until it is over. One that comes from a busy file is none.
+  /// Reports each kind of failure once, until a checkpoint succeeds. A busy file is no failure.
   private func tell(_ error: KeepsakeError) {
     guard error.code != .locked else { return }
     let isNew = state.withLock { state in
@@ -107,6 +107,6 @@ package final class Checkpoints: Sendable {
     if isNew { report(error) }
   }
 
-  /// Waits for the one that runs; no other one begins.
+  /// Waits for a checkpoint that runs, and prevents others.
   func stop() { isStopped.withLock { $0 = true } }
 }

@@ -27,7 +27,7 @@ package final class FileEvents: Sendable {
   package init(path: String) {
     var ends: [Int32] = [-1, -1]
     if Foundation.pipe(&ends) != 0 { ends = [-1, -1] }
-    // Not for the programs that this process starts: they would keep it open for their life.
+    // Child processes must not inherit the pipe: they would keep it open until they end.
     for end in ends where end >= 0 { _ = fcntl(end, F_SETFD, FD_CLOEXEC) }
     pipe = (ends[0], ends[1])
     let name = String(path.split(separator: "/").last ?? "")
@@ -94,7 +94,7 @@ package final class FileEvents: Sendable {
             let start = offset + MemoryLayout<inotify_event>.size
             offset = start + Int(event.len)
             let name = String(decoding: bytes[start..<offset].prefix { $0 != 0 }, as: UTF8.self)
-            // One without a name tells that there were more than could be kept.
+            // An event without a name says that the queue has overflowed.
             isOurs = isOurs || name.isEmpty || names.contains(name)
           }
         }

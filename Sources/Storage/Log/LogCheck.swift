@@ -54,7 +54,7 @@ enum LogCheck {
     else { return try connect() }
     defer { lock.release() }
     if try !isOpen(real) { try refuseForeignLog(location, busyHandler, migrations) }
-    // Still under the lock: the process that waits for it then finds the log open.
+    // Connect under the lock, so that the next process finds the log open.
     return try connect()
   }
 

@@ -42,7 +42,7 @@ extension Storage {
       try draft.makeEmpty()
       try backUp(to: draft.path)
       try refuseMixture(draft)
-      // As the device's file, so that every user of that one can merge this one.
+      // Each user of the device's file must be able to merge this one.
       if let status = try FileStatus(of: location.realPath) {
         _ = chown(draft.path, status.owner, status.group)
         _ = chmod(draft.path, status.permissions)

@@ -57,8 +57,8 @@ package struct ReadVersion: Equatable, Sendable {
 }
 
 /// The header of a database's wal-index, until `end` is called, also when the connection is closed.
-// Sendable: the memory is shared with other processes anyway. A load that meets a store gives a
-// header that equals none that was ever read, or one from before the commit.
+// Sendable: the memory is shared with other processes anyway. A load during a store returns a
+// header that equals no earlier one, or the one from before the commit.
 struct WalIndex: @unchecked Sendable {
   private let header: UnsafeRawPointer
 
@@ -77,8 +77,8 @@ struct WalIndex: @unchecked Sendable {
 
   /// SQLite's page of the header.
   ///
-  /// - Parameter connection: has read from the file and so uses the index already; else SQLite
-  ///   would make its file now.
+  /// - Parameter connection: must have read from the file, so that its index exists; otherwise
+  ///   SQLite would create the index here.
   /// - Returns: nil where SQLite has no such mapping.
   static func page(_ connection: Connection) -> UnsafeMutableRawPointer? {
     var file: UnsafeMutablePointer<sqlite3_file>?

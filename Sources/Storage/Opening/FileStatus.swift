@@ -85,7 +85,7 @@ package struct FileStatus: Equatable, Sendable {
     return lstat(path, &status) == 0 && status.st_mode & S_IFMT == S_IFLNK
   }
 
-  /// Whether something is there that we can see.
+  /// Whether the path leads to a visible file or folder.
   package static func exists(_ path: String) -> Bool { access(path, F_OK) == 0 }
 
   package static func folder(of path: String) -> String {
@@ -124,14 +124,14 @@ extension KeepsakeError {
     (cause as? SQLiteError).map { " (SQLite's code \($0.code))" } ?? ""
   }
 
-  /// The path of an open file leads to another one, or to none.
+  /// The error if the path of an open file leads to another file, or to none.
   static func movedAway(_ path: String) -> KeepsakeError {
     KeepsakeError(
       .inputOutput, path: path, "the file was deleted or replaced while it was open",
       cure: "put it back, or open the device anew")
   }
 
-  /// What a path leads to is not there.
+  /// The error if a path leads to no file.
   package static func missing(_ path: String) -> KeepsakeError {
     FileStatus.isSymbolicLink(path)
       ? KeepsakeError(

@@ -190,7 +190,7 @@ extension Opening {
   }
 }
 
-/// What tests do at the moments at which another process may come between.
+/// Closures for tests, called where another process may change the file.
 package struct OpeningHooks: Sendable {
   /// Between the look at a path and the opening of what is there.
   package var beforeOpening: @Sendable () -> Void

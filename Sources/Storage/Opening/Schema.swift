@@ -74,7 +74,7 @@ package enum Schema {
       try refuseUnreleased(objects, applied, path)
       try refuseMismatch(objects, applied, known: known, all, path)
     }
-    // Text would neither compare nor travel as ours does.
+    // Text in another encoding would neither compare nor sync as ours does.
     let encoding = try connection.first("PRAGMA encoding") { $0.text(0) }
     guard encoding == "UTF-8" else { throw damaged(path, "its text is not UTF-8") }
     return (applied.count == all.count, try lastSequenceNumber(connection, path))
@@ -217,7 +217,7 @@ package enum Schema {
       "SELECT name, sql FROM sqlite_schema WHERE sql IS NOT NULL"
     ) { ($0.text(0), $0.text(1)) }
     let objects = Dictionary(rows, uniquingKeysWith: { $1 })
-    // Else one could hide behind another of its name.
+    // A duplicate name would mask a damaged object.
     guard objects.count == rows.count else {
       throw damaged(connection.path, "two objects of its schema have one name")
     }

@@ -10,8 +10,8 @@ import CSQLite
 import Foundation
 
 /// A connection that no other one of any process shares the file with.
-// Sendable: one thread at a time uses it. Who opens it hands it to the thread that uses it from
-// then on, and knows it no more.
+// Sendable: one thread at a time uses it. The opening thread gives it to the thread that uses it
+// from then on, and keeps no reference.
 package final class SoleConnection: @unchecked Sendable {
   private let location: Location
   private let database: Database
@@ -95,8 +95,8 @@ package final class SoleConnection: @unchecked Sendable {
     isOpen = false
     let connection = database.connection(location)
     sqlite3_wal_hook(connection.handle, nil, nil)
-    // Before the file is closed: if it was deleted, another one may get its number at once. Who
-    // opens this one meanwhile waits for SQLite's lock.
+    // Remove it before the file is closed: if it was deleted, another file may get its number at
+    // once. A thread that opens this file meanwhile waits for SQLite's lock.
     if let file { OpenFiles.remove(file) }
     database.close()
   }

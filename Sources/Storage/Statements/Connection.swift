@@ -40,7 +40,7 @@ package struct Connection {
       }, row)
   }
 
-  /// The same of one that runs often, without an array.
+  /// Runs a frequent statement, without an array of arguments.
   ///
   /// - Parameter bind: binds its arguments.
   package func run(

@@ -104,7 +104,7 @@ final class Database: @unchecked Sendable {
     return statement
   }
 
-  /// Copies all of it over what another database has.
+  /// Replaces the contents of another database with a copy of this one.
   func backUp(to copy: Database) throws {
     guard let backup = sqlite3_backup_init(copy.handle, "main", handle, "main") else {
       throw SQLiteError(sqlite3_extended_errcode(copy.handle), of: copy.handle)

@@ -97,7 +97,7 @@ package struct HubUpload: Sendable {
   package var last: (mark: Mark, vectors: VersionVectors)?
 }
 
-/// What became of an upload.
+/// The result of an upload.
 package enum HubUploadResult: Sendable {
   /// `isNext` says whether no other device has pushed since the upload's base.
   case taken(newest: String, isNext: Bool)

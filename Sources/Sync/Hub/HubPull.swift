@@ -29,7 +29,7 @@ struct HubPull {
   }
 }
 
-/// What became of an answer.
+/// The result of applying an answer.
 enum HubPullStep {
   /// The attempt has ended: the file has forgotten deletions or has a new replica ID, or the hub
   /// does not know the cursor.

@@ -11,8 +11,8 @@ package struct HubCursor: Equatable, Sendable {
 
   /// The hub's mark up to which this file has read it.
   package var read = beginning
-  /// The newest mark that the hub has told. If it does not know that any more, it was set back, and
-  /// may lack what was sent.
+  /// The newest mark that the hub has sent. If the hub does not know that mark any more, it was set
+  /// back, and may lack rows that were sent.
   package var newest = beginning
   package var sent = Mark.start
   /// Ascending numbers of rows that were held back.

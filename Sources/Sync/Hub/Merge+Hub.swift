@@ -86,7 +86,7 @@ extension Device {
 }
 
 extension Connection {
-  /// - Returns: what observers are sent.
+  /// - Returns: the changes for the observers.
   fileprivate func emptySyncedStores() throws -> [SettingChange] {
     let replica = try ReplicaState(self)
     let changes = try all(

@@ -3,7 +3,7 @@
 package import KeepsakeDevice
 package import KeepsakeValues
 
-/// A key that has another value on each of two devices. A tombstone is: none, or deleted.
+/// A key with different values on two devices. A tombstone stands for a missing or deleted value.
 package struct Difference: Sendable, Equatable {
   package let store: String
   package let key: String
@@ -14,7 +14,7 @@ package struct Difference: Sendable, Equatable {
   ///
   /// - Parameters:
   ///   - stores: exactly these; nil for all that are synced.
-  ///   - limit: how many of each store are enough.
+  ///   - limit: the maximum number of differences per store.
   package static func all(
     _ left: Device, _ right: Device, stores: [String]?, limit: Int = .max
   ) throws(KeepsakeError) -> [Difference] {

@@ -45,7 +45,7 @@ package enum Merge {
     }
   }
 
-  /// Within a transaction another file can be attached, and not be let go of again.
+  /// Throws within a transaction, in which SQLite cannot detach a file.
   static func refuseTransaction(_ devices: [Device]) throws(KeepsakeError) {
     for device in devices where device.core.versions.isInOurTransaction {
       throw KeepsakeError(

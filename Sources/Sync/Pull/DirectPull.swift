@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The first merge of many rows into a file that has none of these stores: no key can meet another,
+// The first merge of many rows into a file that has none of these stores: no key is in both files,
 // so the rows are inserted in the order of their keys, which is that of both files. What is written
 // to the giver meanwhile gets higher numbers; the pages that follow have it. If the receiver is
 // written or observed meanwhile, they have everything: rows that are there already change nothing.

@@ -25,9 +25,9 @@ struct GiverPage {
   private(set) var isReadAgain = false
   /// The number of the last row that was read.
   private(set) var end: Int64 = 0
-  /// Those that are not from the future.
+  /// The rows that are not from the future.
   private(set) var rows: [Entry] = []
-  /// Those that are.
+  /// The rows that are from the future.
   private(set) var waiting: [Entry] = []
   /// How many rows were left out, because no device writes them.
   private(set) var malformed = 0

@@ -27,7 +27,7 @@ extension Mark {
       timestamp: HybridTimestamp(rawValue: row.integer(column + 1)), bits: row.integer(column + 2))
   }
 
-  /// How a hub is sent it, which only stores it: `NUMBER-BITS`. Its own marks have the same form.
+  /// The form in which it is sent to a hub: `NUMBER-BITS`. The hub's own marks have the same form.
   package var text: String { "\(sequenceNumber)-\(ReplicaID(rawValue: bits))" }
 
   /// - Returns: nil for text that no device and no hub has written.

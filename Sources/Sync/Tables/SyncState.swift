@@ -4,7 +4,7 @@ public import Foundation
 package import KeepsakeDevice
 import KeepsakeValues
 
-/// How a store that syncs stands with other devices.
+/// The sync state of a store: whether other devices have what was written here.
 public enum SyncState: Sendable, Hashable {
   /// It was never synced: no other device has what is set here, and this one has nothing of theirs.
   case neverSynced

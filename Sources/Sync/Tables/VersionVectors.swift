@@ -60,7 +60,7 @@ package struct VersionVectors: Equatable, Sendable {
     self = kept
   }
 
-  /// Lets the vector of a store not cover a write.
+  /// Lowers the vector of a store so that it does not cover a write.
   mutating func lower(
     _ store: ByteText, _ id: ReplicaID, below timestamp: HybridTimestamp
   ) {
@@ -69,7 +69,7 @@ package struct VersionVectors: Equatable, Sendable {
     times[store]?[id] = before > .zero ? before : nil
   }
 
-  /// Lets no vector cover writes of a replica ID after a time.
+  /// Lowers all vectors so that none covers writes of a replica ID after a time.
   mutating func lower(_ id: ReplicaID, to time: HybridTimestamp) {
     for (store, vector) in times { times[store]?[id] = vector[id].map { min($0, time) } }
   }
