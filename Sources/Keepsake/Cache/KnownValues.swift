@@ -1,28 +1,28 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// A cache of what was read by key. Each entry has the state of the store that it was read in, and
-// counts as long as that state is current, as the one value that a property keeps of itself does.
+// A cache of values that were read by key. Each entry holds the state of the store in which it was
+// read, and is valid as long as that state is current, as is the value that a property caches.
 //
-// Threading: there is no lock. What a reader finds stays as long as it has borrowed the table, see
-// `SharedReference`. When the table grows, what other threads put into the old one meanwhile is
-// lost, and read again.
+// Threading: there is no lock. An entry lives as long as the reader has borrowed the table, see
+// `SharedReference`. When the table grows, entries that other threads add to the old table
+// meanwhile are lost, and read again.
 
 import KeepsakeDevice
 package import KeepsakeValues
 
 package final class KnownValues: Sendable {
-  /// What was read under a key.
+  /// The value that was read under a key.
   private final class Entry: Sendable {
     let key: ByteText
     let value: StoredValue?
-    /// One object for all that was read in one state, which is larger than most values.
+    /// Shared by all entries of one state, which is larger than most values.
     let state: Box<StoreState>
 
     init(_ key: ByteText, _ value: StoredValue?, _ state: Box<StoreState>) {
       (self.key, self.value, self.state) = (key, value, state)
     }
 
-    /// Counts no reference to the parts of the state, for which threads would have to take turns.
+    /// Retains no part of the state, for which threads would contend.
     @inline(__always)
     var isCurrent: Bool {
       Unmanaged.passUnretained(state)._withUnsafeGuaranteedRef { $0.value.isCurrent }
@@ -92,17 +92,17 @@ package final class KnownValues: Sendable {
   }
 
   private let table = SharedReference<Table>()
-  /// The state of what was kept last.
+  /// The state of the last entry.
   private let last = SharedReference<Box<StoreState>>()
   private let limit: Int
 
   /// - Parameter limit: the most keys, a power of two: ever new keys must not fill the memory.
   package init(limit: Int = 1 << 17) { self.limit = limit }
 
-  /// What `body` makes of the value of a key, if it is known what a read would give; else nil.
+  /// The result of `body` for the cached value of a key; nil if no current value is cached.
   ///
-  /// - Parameter body: is short, releases nothing but what it has made, and calls no code of the
-  ///   application: a thread that replaces the value may wait for it.
+  /// - Parameter body: must be short, release only objects that it has made, and call no code of
+  ///   the application: a thread that replaces the value may wait for it.
   @inline(__always)
   package func read<Result>(_ key: String, _ body: (StoredValue?) -> Result?) -> Result? {
     guard let loan = table.borrow() else { return nil }
@@ -135,7 +135,7 @@ package final class KnownValues: Sendable {
     return .some(known.value)
   }
 
-  /// - Parameter state: from before the value was read: so it may be newer, and never older.
+  /// - Parameter state: taken before the value was read, so the value may be newer, never older.
   package func keep(_ value: StoredValue?, of key: ByteText, as state: StoreState) {
     keep(Entry(key, value, shared(state)))
   }
@@ -148,7 +148,7 @@ package final class KnownValues: Sendable {
   }
 
   private func keep(_ entry: Entry) {
-    // Another thread has read it after a later commit.
+    // Keeps an entry that another thread has read after a later commit.
     if !entry.isCurrent, self.entry(entry.key)?.isCurrent == true {
       return
     }

@@ -1,29 +1,29 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// A launch argument is text, and a provider does not say of which type its values are: a setting
-// reads them as its own type, if they can be had as that.
+// A launch argument is text, and a provider does not declare its values' types: a setting reads
+// them as its own type where they can be converted.
 
 package import KeepsakeValues
 
-/// A value in force, and what it can be read as besides.
+/// A value in force, and its readings as other types.
 package struct Readings: Sendable, Equatable {
-  /// For who asks by key.
+  /// The value for reads by key.
   package let value: StoredValue
   /// In the order in which they are tried.
   package var others: [StoredValue] = []
-  /// The position of the launch argument that it is.
+  /// The position of the launch argument; nil for a value of another layer.
   var argument: Int?
-  /// Who has given it.
+  /// The provider of the value; nil for a value of another layer.
   var provider: SettingExplanation.Provider?
-  /// Whether a given layer has a secret there, in force or not.
+  /// Whether a given layer has a secret for the key, in force or not.
   package var isSecret = false
 
   init(_ value: StoredValue) { self.value = value }
 
-  /// The first of the other readings that `decode` takes.
+  /// Decodes the first of the other readings that `decode` accepts.
   ///
-  /// - Parameter refusal: what it threw for the value itself.
-  /// - Throws: that, unless it took the type of a reading and not the number.
+  /// - Parameter refusal: the error of `decode` for the value itself.
+  /// - Throws: `refusal`, or the last error that is no type mismatch.
   func read<Value>(
     after refusal: any Error, _ decode: (StoredValue) throws -> Value
   ) throws -> Value {
@@ -40,7 +40,8 @@ package struct Readings: Sendable, Equatable {
     throw refusal
   }
 
-  /// What may be told of a failure: a transformer's error may contain the value.
+  /// The error to report: a secret's is replaced, because a transformer's error may contain the
+  /// value.
   func told(_ error: any Error) -> any Error {
     guard provider?.isSecret == true else { return error }
     return ValueError(
@@ -60,13 +61,13 @@ extension Readings {
     guard let first = provided.readings.first else { return nil }
     self.init(first)
     provider = provided.source
-    // Of text that is a number or a flag the provider has said so.
+    // The provider's readings already include text as a number or a flag.
     others = provided.readings.dropFirst() + [first.dateReading].compactMap { $0 }
   }
 }
 
 extension StoredValue {
-  /// What the whole of a text says as another type.
+  /// The readings of a whole text as other types.
   fileprivate var otherReadings: [StoredValue] {
     guard case .string(let text) = self else { return [] }
     let real = text.isDecimal ? Double(text).flatMap { $0.isFinite ? $0 : nil } : nil

@@ -1,21 +1,21 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// A reference that is read without a lock, and without counting up the object that it leads to.
+// A reference that is read without a lock, and without retaining its object.
 //
-// When may the object go? A reader counts itself in, loads the pointer, copies what it wants and
-// counts itself out. Who replaces the pointer lets the old object go once every count has been zero
-// after that. A reader writes the count and then reads the pointer, a writer writes the pointer and
-// then reads the counts, all sequentially consistent: so the writer sees the reader's count, or the
-// reader the new pointer (Dekker's argument), and then all of the new object, which was made before
-// the exchange. What a reader did before it counted itself out happens before the writer reads a
-// zero: the counts are one release sequence, of which the writer acquires the last.
+// When may the object be released? A reader counts itself in, loads the pointer, copies what it
+// needs and counts itself out. A writer that replaces the pointer releases the old object once
+// every count has been zero after that. A reader writes the count and then reads the pointer, a
+// writer writes the pointer and then reads the counts, all sequentially consistent: so the writer
+// sees the reader's count, or the reader the new pointer (Dekker's argument), and then all of the
+// new object, which was made before the exchange. What a reader did before it counted itself out
+// happens before the writer reads a zero: the counts are one release sequence, of which the writer
+// acquires the last.
 //
-// What is reached from the object by such pointers is as safe: a reader that counted itself in
-// before it loaded one of them is seen by the thread that replaces it.
+// Objects that the object refers to by such pointers are as safe: a thread that replaces one sees
+// each reader that counted itself in before it loaded the pointer.
 //
-// What a reader copies has to be its own before it counts itself out. `giveBack` is therefore no
-// function that the optimiser knows, and `extendLifetime` stands before it: a retain is not moved
-// below either.
+// A reader must retain its copies before it counts itself out. So `leave` is never inlined, and
+// `extendLifetime` precedes `giveBack`: the optimiser moves no retain below either.
 //
 // One count for all would be as slow as a lock between threads, so there are several, each in its
 // own cache lines, and a thread uses one of them.
@@ -39,8 +39,8 @@ package struct SharedReference<Object: AnyObject & Sendable>: ~Copyable, @unchec
 
   deinit { Readers.release(pointer.load(ordering: .acquiring)) }
 
-  /// The object, which stays until the loan is given back: a few instructions later, since who
-  /// replaces it waits.
+  /// The object, which lives until the loan is given back. A loan lasts a few instructions, because
+  /// a thread that replaces the object waits for it.
   @usableFromInline
   package struct Loan {
     @usableFromInline package let object: Unmanaged<Object>
@@ -61,13 +61,13 @@ package struct SharedReference<Object: AnyObject & Sendable>: ~Copyable, @unchec
     return Loan(object: object, reader: reader)
   }
 
-  /// The object, for as long as a loan lasts that the caller has already, of whatever reference.
+  /// The object, valid as long as a loan of any reference that the caller already has.
   @inline(__always)
   func peek() -> Unmanaged<Object>? {
     pointer.load(ordering: .sequentiallyConsistent).map { Unmanaged<Object>.fromOpaque($0) }
   }
 
-  /// The object, with a reference of the caller's.
+  /// The object, retained for the caller.
   package var object: Object? {
     guard let loan = borrow() else { return nil }
     let object = loan.object.takeUnretainedValue()
@@ -76,8 +76,8 @@ package struct SharedReference<Object: AnyObject & Sendable>: ~Copyable, @unchec
     return object
   }
 
-  /// Not to be called with a lock: the old object goes, and what goes may read settings, and change
-  /// them.
+  /// Must not be called with a lock: it releases the old object, whose deinit may read and change
+  /// settings.
   package func replace(by object: Object) {
     let new = UnsafeRawPointer(Unmanaged.passRetained(object).toOpaque())
     Readers.retire(pointer.exchange(new, ordering: .sequentiallyConsistent))
@@ -101,10 +101,10 @@ struct Reader {
 }
 
 private enum Readers {
-  /// Objects that wait before one who retires another has to wait with them.
+  /// Above this number of retired objects, `retire` waits for readers.
   private static let spinLimit = 64
 
-  // Sendable: no other thread uses the object any more, once it is over.
+  // Sendable: once `isOver()` is true, no other thread uses the object.
   private struct Waiting: @unchecked Sendable {
     let object: UnsafeRawPointer
     /// One bit for each count that has not been zero since.
@@ -121,7 +121,7 @@ private enum Readers {
 
   private static let waiting = Mutex<[Waiting]>([])
 
-  /// As long as the process: a reader that goes on at its end must find them.
+  /// The counts are never deallocated: a reader may still run when the process exits.
   @inline(__always)
   private static func count(_ place: UInt32) -> UnsafeMutablePointer<Atomic<Int>> {
     keepsake_reader_count(place).assumingMemoryBound(to: Atomic<Int>.self)
@@ -131,9 +131,9 @@ private enum Readers {
   @inline(__always)
   static var place: UnsafeMutablePointer<Atomic<Int>> { count(keepsake_thread_number()) }
 
-  /// Lets an object go when no reader can have it any more: at once, or when others are retired.
+  /// Releases an object when no reader can use it any more: at once, or when others are retired.
   ///
-  /// - Parameter object: one that was retained, and that no new reader can find.
+  /// - Parameter object: a retained object that no new reader can find.
   static func retire(_ object: UnsafeRawPointer?) {
     guard let object else { return }
     waiting.withLock { $0.append(Waiting(object: object)) }
@@ -146,7 +146,7 @@ private enum Readers {
         }
         return (over, all.count)
       }
-      // Without the lock: what goes may read settings, and change them.
+      // Without the lock: a deinit may read and change settings.
       for object in over { release(object) }
       guard rest > spinLimit else { return }
       rounds += 1
@@ -155,7 +155,7 @@ private enum Readers {
     }
   }
 
-  /// Lets an object go that no reader can have.
+  /// Releases an object that no reader can use.
   static func release(_ object: UnsafeRawPointer?) {
     if let object { Unmanaged<AnyObject>.fromOpaque(object).release() }
   }

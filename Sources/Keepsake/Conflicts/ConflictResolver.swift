@@ -23,7 +23,7 @@ final class ConflictResolver: Sendable {
 
   func end() { hasEnded.withLock { $0 = true } }
 
-  /// Looks whether there is anything to resolve.
+  /// Resolves the open conflicts on the resolver's queue.
   func wake() {
     let pending = backing.device.core.shared.pending
     pending.begin()
@@ -35,7 +35,7 @@ final class ConflictResolver: Sendable {
         try resolveAll()
       } catch is Ended {
       } catch {
-        // Also what a setting says of itself: it is the conflict that stays open.
+        // Wraps a `SettingFailure` too: the operation that failed is the conflict's.
         backing.failures.report(backing.failure(.resolve, error))
       }
     }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Writes that lost a merge, for the application whose settings they are.
+// Conflicts of one store, for the application.
 
 import Foundation
 public import KeepsakeDevice
@@ -45,9 +45,9 @@ extension SettingsStore {
 }
 
 extension Setting {
-  /// What this setting lost in a conflict; nil when the conflict is about another key, or what was
-  /// lost is a deletion. Of a setting that is stored member by member, the present value with the
-  /// member that was lost.
+  /// The value of this setting that lost a conflict; nil if the conflict is about another key, or a
+  /// deletion lost. For a setting that is stored member by member: the present value with the lost
+  /// member.
   ///
   /// - Throws: what `read()` throws for a value that is not of this type.
   public func lost(in conflict: Conflict) throws -> Value? {

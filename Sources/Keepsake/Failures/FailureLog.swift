@@ -5,7 +5,7 @@ import KeepsakeValues
 import Logging
 import Synchronization
 
-/// What went wrong where nothing could be thrown: the last few failures, each also logged.
+/// The last failures of operations that cannot throw. Each failure is also logged.
 final class FailureLog: Sendable {
   /// Older failures are in the log only.
   static let capacity = 100
@@ -51,8 +51,8 @@ final class FailureLog: Sendable {
     for handler in observers.values { handler(failure) }
   }
 
-  /// Calls `handler` with what `recent` holds, then with each further failure, on the thread that
-  /// meets it and without a lock.
+  /// Calls `handler` with each failure in `recent`, then with each new failure, on the thread of
+  /// the failing operation and without a lock.
   func observe(_ handler: @escaping @Sendable (SettingFailure) -> Void) -> ObservationToken {
     let (id, recent) = state.withLock { state in
       defer { state.nextObserver += 1 }
@@ -61,7 +61,7 @@ final class FailureLog: Sendable {
     }
     recent.forEach(handler)
     return ObservationToken {
-      // What the handler holds goes after the lock.
+      // Releases the handler after the lock.
       _ = self.state.withLock { $0.observers.removeValue(forKey: id) }
     }
   }

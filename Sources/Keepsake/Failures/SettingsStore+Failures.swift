@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// How an application hears of what could not be thrown.
+// How an application observes failures of operations that cannot throw.
 
 public import KeepsakeDevice
 

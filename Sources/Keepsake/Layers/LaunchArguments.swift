@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What a program was started with, as settings: Foundation's argument domain. The rules are those
+// Launch arguments as settings: Foundation's argument domain. The rules are those
 // of `NSArgumentDomain` (https://developer.apple.com/documentation/foundation/userdefaults), with
-// three differences: a negative number is a value; `-` alone and what begins with `--` is for
-// others; structured values are JSON, not property lists. What looks like JSON and is none is text.
+// three differences: a negative number is a value; `-` alone and words that begin with `--` are
+// left to the program; structured values are JSON, not property lists. Invalid JSON is text.
 
 import KeepsakeValues
 
@@ -60,7 +60,7 @@ public struct LaunchArguments: Sendable {
 
   subscript(key: ByteText) -> Argument? { arguments[key] }
 
-  /// The key that a word names; nil for one that names none.
+  /// The key in a word such as `-volume`; nil for other words.
   private static func key(_ word: String) -> ByteText? {
     let bytes = word.utf8
     guard word.isDashed, bytes.count > 1, !bytes.starts(with: "--".utf8), !word.isDecimal else {

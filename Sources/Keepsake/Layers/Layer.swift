@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// One layer of a store, of whichever kind, and how it answers.
+// One layer of a store, and how it is read.
 
 import KeepsakeDevice
 import KeepsakeValues
@@ -43,7 +43,7 @@ extension Layer {
     }
   }
 
-  /// What its value can be read as besides what it is; nil where it is of its own type.
+  /// The readings of a value whose layer does not declare its type; nil for other layers.
   func readings(_ key: ByteText) -> Readings? {
     switch self {
     case .given(let moment): moment[key].flatMap(Readings.init)

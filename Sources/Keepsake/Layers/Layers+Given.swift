@@ -1,25 +1,25 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Layers that were given to a store. They have no list of their keys: where all keys count, they
-// are asked for those of the other layers and for those of properties.
+// The layers that were given to a store. They cannot list their keys: a read of all keys asks them
+// for the keys of the other layers and of the properties.
 
 import KeepsakeDevice
 import KeepsakeValues
 
 extension Layers {
-  /// A value, or the failure of the layer that has it and cannot give it.
+  /// A value, or the error of a layer that has a value and cannot read it.
   typealias Found = Result<StoredValue?, KeepsakeError>
 
-  /// Those of all keys.
+  /// The values of all keys.
   struct Values {
     var values: [ByteText: Readings] = [:]
-    /// Those that their layer cannot give.
+    /// The errors of values that their layer cannot read.
     var unreadable: [ByteText: KeepsakeError] = [:]
   }
 
-  /// What `body` finds, or why a layer cannot give it.
+  /// The result of `body`, or the error of a layer that cannot read its value.
   ///
-  /// - Throws: what else `body` throws.
+  /// - Throws: other errors of `body`.
   static func found<Value>(
     _ body: () throws(KeepsakeError) -> Value
   ) throws(KeepsakeError) -> Result<Value, KeepsakeError> {
@@ -31,7 +31,7 @@ extension Layers {
     }
   }
 
-  /// As `first`, with what the layer says of the value.
+  /// As `first`, with the readings of the layer.
   func inForce(_ key: ByteText, of stack: [Layer]) throws(KeepsakeError) -> Readings? {
     for layer in stack {
       guard let value = try layer.value(key, device) else { continue }
@@ -42,19 +42,19 @@ extension Layers {
     return nil
   }
 
-  /// What the value in force can be read as besides what it is; nil where it is of its own type.
+  /// The readings of the value in force; nil if its layer declares its type.
   ///
-  /// - Parameter value: what was found in force.
+  /// - Parameter value: the value that was read in force.
   func readings(_ key: ByteText, of value: StoredValue) throws(KeepsakeError) -> Readings? {
     guard !given.isEmpty || arguments[key] != nil else { return nil }
     let found = try inForce(key, of: stack)
-    // Another one, where it has changed since.
+    // The value may have changed since it was read.
     return found?.value == value ? found : nil
   }
 
   // MARK: - Given layers
 
-  /// Who decides on a key, above what can be set.
+  /// The provider of a key's managed value; nil for none.
   func manager(of key: ByteText) -> SettingExplanation.Provider? {
     guard given.contains(where: { $0.place == .managed }) else { return nil }
     return stack.lazy.compactMap(\.given)
@@ -72,7 +72,7 @@ extension Layers {
     let old = stack
     guard given.map(\.moment.count) != moments.map(\.count) else { return [] }
     renew()
-    // Not before: who begins to observe in between reads what is new.
+    // After `renew`: an observer that is added in between reads the new values.
     guard let keys = keys() else { return [] }
     let new = stack
     return try device.core.survey { _ in
@@ -89,7 +89,7 @@ extension Layers {
   private func readable(_ key: ByteText, of stack: [Layer]) throws(KeepsakeError) -> StoredValue? {
     switch try Self.found({ () throws(KeepsakeError) in try first(key, of: stack) }) {
     case .success(let value): value
-    // Its readers are notified.
+    // Readers of the value report the failure.
     case .failure: nil
     }
   }

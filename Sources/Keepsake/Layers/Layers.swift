@@ -6,12 +6,12 @@
 //   → given defaults → registered ones → seeds, own ones first, then the suites'
 //   → the default of a property, which the property itself has, and `Backing` for reads by key
 //
-// Everything that reads asks the same layers in the same order, whether for one key, for all or for
-// an explanation. Writes go to the own entries, and know nothing of this but what is managed.
+// Reads of one key, of all keys and of explanations use the same layers in the same order. Writes
+// change the own entries only, and are rejected for managed keys.
 //
-// Threading: the suites, and the moments of given layers, have a lock; everything else is immutable
-// or has its own. A change of the layers makes a new read version, so what was read before is known
-// to be old.
+// Threading: a lock protects the suites and the moments of given layers; everything else is
+// immutable or has a lock of its own. A change of the layers makes a new read version, which
+// invalidates cached values.
 
 import KeepsakeDevice
 import KeepsakeSettingsBundle
@@ -19,14 +19,14 @@ import KeepsakeValues
 import Synchronization
 
 final class Layers: Sendable {
-  /// In the order in which those of one place are asked.
+  /// The given layers; the first of one place wins.
   let given: [SettingsLayer]
   let arguments: LaunchArguments
   let device: Device
   private let store: String
   /// What the process registered with the device; nil for a store that does not see it.
   private let registered: RegisteredDefaults?
-  /// As they were when the store was opened; of those for one key the first counts.
+  /// The seeds as of opening the store; the first of one key wins.
   private let seeds: [ByteText: [Seed]]
 
   private struct Suite {
@@ -46,13 +46,13 @@ final class Layers: Sendable {
 
   private let state = Mutex(State())
 
-  /// In the order in which they are asked.
+  /// The layers in the order in which they are read.
   var stack: [Layer] { state.withLock { $0.stack } }
-  /// Of the given layers, that are read.
+  /// The moments of the given layers that are read.
   var moments: [SettingsLayer.Moment] { state.withLock { $0.moments } }
 
   /// - Parameters:
-  ///   - given: of one place the first comes first.
+  ///   - given: the first of one place wins.
   ///   - bundle: wins over what the file knows of other bundles.
   init(
     device: Device, store: String, given: [SettingsLayer] = [], arguments: LaunchArguments,
@@ -71,7 +71,7 @@ final class Layers: Sendable {
     try read { (stack) throws(KeepsakeError) in try first(key, of: stack) }
   }
 
-  /// The values of several keys, of one moment; of each the failure if its layer cannot give it.
+  /// The values of several keys, from one snapshot; a failure for a key that its layer cannot read.
   func values(_ keys: [ByteText]) throws(KeepsakeError) -> [Found] {
     try values(keys, of: stack)
   }
@@ -100,7 +100,7 @@ final class Layers: Sendable {
 
   /// Every key that has a value in some layer, with the value of the first such layer.
   ///
-  /// - Parameter declared: keys that given layers are asked for too.
+  /// - Parameter declared: keys that given layers may have too.
   func allValues(
     and declared: some Sequence<ByteText>
   ) throws(KeepsakeError) -> Values {
@@ -111,7 +111,7 @@ final class Layers: Sendable {
           upper, _ in upper
         }
       }
-      // Those of which a layer says more than the value.
+      // The keys whose layer has readings besides the value.
       var keys = Set(arguments.arguments.keys)
       if !given.isEmpty {
         keys.formUnion(
@@ -148,9 +148,9 @@ final class Layers: Sendable {
     }
   }
 
-  /// What is read in `body` is of one moment.
+  /// Runs `body` so that it reads one snapshot.
   ///
-  /// - Parameter often: whether `body` asks for a store's entries more than once.
+  /// - Parameter often: whether `body` reads a store's entries more than once.
   private func read<Value>(
     often: Bool = false, _ body: ([Layer]) throws(KeepsakeError) -> Value
   ) throws(KeepsakeError) -> Value {
@@ -161,7 +161,7 @@ final class Layers: Sendable {
 
   // MARK: - Suites
 
-  /// Puts a suite right below the own entries, also one that is there already.
+  /// Puts a suite right below the own entries, even if it was added before.
   func addSuite(_ name: String) throws {
     let suite = StoreName.defaults(suite: name)
     guard !suite.isSameBytes(as: store) else {
@@ -179,10 +179,10 @@ final class Layers: Sendable {
     change { $0.suites.removeAll { $0.name.isSameBytes(as: name) } }
   }
 
-  /// Takes what given layers give now.
+  /// Reads the given layers' present values from now on.
   func renew() { change { $0.moments = given.map(\.moment) } }
 
-  /// Changes what the layers are, and puts them in their order.
+  /// Changes the layers, and sorts them.
   private func change(_ body: (inout State) -> Void) {
     state.withLock { state in
       body(&state)

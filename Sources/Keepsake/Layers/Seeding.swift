@@ -22,7 +22,7 @@ extension SettingsBundle {
 }
 
 extension Device {
-  /// What opening a store does about time: repairs a clock that had run ahead.
+  /// Repairs a clock that had run ahead, when a store is opened.
   func settleTime(telling failures: FailureLog) throws(KeepsakeError) {
     if let repair = try repairClock(as: .random()) {
       failures.warn(

@@ -4,7 +4,7 @@ import KeepsakeDevice
 import KeepsakeValues
 import Synchronization
 
-/// The observers that were added to a store, which also hear of reloads of its layers.
+/// The observers of a store, which are also notified of reloads of its layers.
 final class StoreObservers: Sendable {
   private struct Entry: Sendable {
     /// Nil for every commit, whatever it changed.
@@ -41,7 +41,7 @@ final class StoreObservers: Sendable {
     }
   }
 
-  /// Notifies the observers of what has changed besides the file.
+  /// Notifies the observers of changes outside the file.
   func tell(
     _ changes: [(key: ByteText, old: StoredValue?, new: StoredValue?)]
   ) throws(KeepsakeError) {

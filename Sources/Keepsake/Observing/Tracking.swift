@@ -1,14 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Swift's Observation (SE-0395) for settings. A class that says it is `Observable` pays for it; no
-// other does.
+// Swift's Observation (SE-0395) for settings. Only a class that conforms to `Observable` has the
+// cost.
 
 import KeepsakeDevice
 import KeepsakeValues
 import Observation
 import Synchronization
 
-/// What `withObservationTracking` tracks when a setting of an `Observable` class is read: the key.
+/// The keys of a setting, which `withObservationTracking` tracks when the setting of an
+/// `Observable` class is read.
 final class TrackedKey: Observable, Sendable {
   private let registrar = ObservationRegistrar()
   /// Stands for the value.

@@ -2,7 +2,7 @@
 
 import KeepsakeValues
 
-/// A setting whose value's type is not known: what a store binds.
+/// A setting without its value's type, as a store binds it.
 protocol BindableSetting: AnyObject {
   var explicitKey: String? { get }
   /// The members of a setting that is stored member by member; nil for others.

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Here, because on Linux it takes all of Foundation, with which the module of the values would be
-// many times as large.
+// `CGFloat` is in this module because on Linux it needs all of Foundation, which would make the
+// module `KeepsakeValues` many times as large.
 
 public import Foundation
 public import KeepsakeValues

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// A setting that is stored member by member: under which keys, and which types cannot be.
+// The keys of a setting that is stored member by member, and the types that cannot be stored so.
 
 import KeepsakeDevice
 import KeepsakeValues
@@ -14,7 +14,7 @@ final class Fields: Sendable {
 
   /// In the order in which the type decodes them.
   let members: [Member]
-  /// What the default encodes: a member that is nil is not in it.
+  /// The encoded members of the default, without members that are nil.
   let defaults: [String: StoredValue]
 
   init<Value>(

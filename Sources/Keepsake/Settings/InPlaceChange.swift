@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// `+=`, `append` and all else that changes a value where it is: a read, then a write, and between
-// them code that no transaction can be around. So the write is done only if what was read is still
-// there; and those who change values of one file in this process take turns, so that it nearly
-// always is.
+// An in-place change, such as `+=` or `append`, is a read and a write with code of the caller
+// between them, which no transaction can enclose. So the write is rejected if the stored value is
+// no longer the one that was read. In-place changes of one file in this process run one after
+// another, so that a rejection is rare.
 
 import KeepsakeDevice
 import KeepsakeValues
@@ -17,11 +17,11 @@ struct Replacement {
 
 /// A change of a value, from its reading to its writing.
 struct InPlaceChange<Value> {
-  /// What was stored, and the value that it is.
+  /// The stored value, and the value decoded from it.
   typealias Reading = (stored: StoredValue?, value: Value)
 
   private let backing: Backing
-  /// Under which a failure is reported that is none of a single key.
+  /// The key to report failures under that concern no single key.
   private let key: String
   private let core: Core
   private let hasTurn: Bool
@@ -34,14 +34,14 @@ struct InPlaceChange<Value> {
     self.read = Result(catching: read)
   }
 
-  /// Nil where it cannot be read.
+  /// The value that was read; nil if it cannot be read.
   var value: Value? {
     if case .success(let read) = read { read.value } else { nil }
   }
 
   /// Stores the new value, or reports why it cannot.
   ///
-  /// - Parameter replacements: what is to be stored instead of what was read.
+  /// - Parameter replacements: returns the values to store in place of the ones that were read.
   func end(_ replacements: (Reading) throws -> [Replacement]) {
     var failure: (key: String, cause: any Error)?
     func finish() {
@@ -61,7 +61,7 @@ struct InPlaceChange<Value> {
     } else {
       finish()
     }
-    // Without the turn: who hears of it may write.
+    // After the turn: an observer of the failure may write.
     if let failure { backing.reportWrite(failure.key, failure.cause) }
   }
 

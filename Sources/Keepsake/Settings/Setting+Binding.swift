@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// A setting as its store sees it, which does not know the value's type.
+// The interface of a setting for its store, which does not know the value's type.
 
 import KeepsakeDevice
 import KeepsakeValues
@@ -27,7 +27,7 @@ extension Setting: BindableSetting {
 
   var declaredDefault: DeclaredDefault { DeclaredDefault(fallback, codec) }
 
-  /// What went wrong; nil for nothing.
+  /// The text of the error that `body` throws; nil if it throws none.
   func problem<Result>(_ body: () throws -> Result) -> String? {
     do {
       _ = try body()

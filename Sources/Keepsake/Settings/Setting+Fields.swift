@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// A setting that is stored member by member. What is in force of it is a dictionary of those
-// members that some layer has; they are laid over what the default encodes, and decoded.
+// A setting that is stored member by member. Its value in force is a dictionary of the members that
+// some layer has. The value is decoded from the default's members, replaced by these.
 
 import KeepsakeDevice
 import KeepsakeValues
@@ -58,7 +58,7 @@ extension Setting {
     failing: (SettingFailure) throws -> Void
   ) rethrows -> Value {
     if case .success(let value) = whole(fields.defaults.merging(inForce) { $1 }) { return value }
-    // One after the other; again as long as one was found, since one may need another.
+    // Adds one member at a time, and repeats while any was readable: one may depend on another.
     var (laid, value) = (fields.defaults, defaultValue)
     var rest = fields.members.filter { inForce[$0.name] != nil }
     var failures: [SettingFailure] = []
@@ -93,8 +93,8 @@ extension Setting {
 // MARK: - Writing
 
 extension Setting {
-  /// What to store instead of what was read: nothing if it is the same, of members those that
-  /// differ.
+  /// The values to store in place of the ones that were read: none if the value is unchanged; only
+  /// the changed members of a setting that is stored member by member.
   func replacements(
     of read: InPlaceChange<Value>.Reading, by new: Value, _ bound: SettingSlot.Binding
   ) throws -> [Replacement] {
@@ -135,8 +135,8 @@ extension Setting {
     }
   }
 
-  /// What is changed: of a structure, also if a member of it cannot be read, which is no reason to
-  /// refuse others.
+  /// Reads the value that an in-place change starts from. A member that cannot be read has the
+  /// default's value, because it must not prevent changes of other members.
   func readForChange(_ bound: SettingSlot.Binding) throws -> InPlaceChange<Value>.Reading {
     let stored = try bound.stored { _ in }
     return (stored, try decode(inForce: stored, bound) { _ in })
@@ -144,7 +144,7 @@ extension Setting {
 }
 
 extension StoredValue {
-  /// Those of a dictionary.
+  /// The members of a dictionary; none for other values.
   var members: [String: StoredValue] {
     if case .dictionary(let members) = self { members } else { [:] }
   }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What a getter gives: what is known of the value, else what is stored, else the default.
+// How a getter finds the value: the cached value, then the stored one, then the default.
 
 import KeepsakeDevice
 import KeepsakeValues
@@ -30,7 +30,7 @@ extension Setting {
       if slot.renew(), let loan = slot.borrow() { return value(loan) }
       let origin = bound.backing.state
       let value = try readable(bound.stored(failing: bound.report), bound)
-      // A default that is computed is worth something else the next time.
+      // A computed default may differ at the next read.
       if fallback.isConstant, let origin { slot.keep(SettingSlot.Kept(value, origin)) }
       return value
     } catch {

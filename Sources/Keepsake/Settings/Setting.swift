@@ -2,8 +2,8 @@
 //
 // A property that lives in a store. The wrapper and its `$` projection are the same object.
 //
-// Threading: everything is immutable but the slot, which takes care of itself. The value is in the
-// database; the slot remembers it until a commit that may have changed it.
+// Threading: everything is immutable but the slot, which is thread-safe. The value is in the
+// database; the slot caches it until a commit that may have changed it.
 
 import KeepsakeDevice
 import KeepsakeValues
@@ -56,8 +56,8 @@ public final class Setting<Value: Sendable>: Sendable {
   }
 
   /// An optional setting declared without a value: `@Setting var nickname: String?`.
-  // Among the other initialisers it would not do: Swift finds the one for a property without a
-  // value only if it is designated and not generic.
+  // Not a convenience initialiser like the others: for a property without a value, Swift finds only
+  // one that is designated and not generic.
   public init() where Value: OptionalBackingStoreConvertible {
     fallback = .constant(nil)
     explicitKey = nil
@@ -65,7 +65,7 @@ public final class Setting<Value: Sendable>: Sendable {
     members = nil
   }
 
-  /// Says what is missing in `@Setting var volume: Int`.
+  /// Explains the error in `@Setting var volume: Int`.
   @available(
     *, unavailable,
     message: """
@@ -97,7 +97,7 @@ public final class Setting<Value: Sendable>: Sendable {
     _modify {
       let change = beginChange()
       var value = change?.value ?? defaultValue
-      // Also when the body of what changes it has thrown, as for a property that is stored.
+      // Also if the mutation throws, as for a stored property.
       defer { endChange(change, value) }
       yield &value
     }
@@ -121,8 +121,8 @@ public final class Setting<Value: Sendable>: Sendable {
     return try decode(inForce: bound.stored(), bound)
   }
 
-  /// Stores a value; durable when it returns. Of one that is stored member by member those that
-  /// differ from what was stored.
+  /// Stores a value; durable when it returns. A setting that is stored member by member stores only
+  /// the members that changed.
   ///
   /// - Throws: `KeepsakeError` when the file cannot be written, `SettingFailure` when the value
   ///   cannot be stored; its `cause` is what the hook threw. The store holds what it held.
@@ -152,7 +152,7 @@ public final class Setting<Value: Sendable>: Sendable {
     }
   }
 
-  /// One step with whatever else is done in it.
+  /// Runs `body` in one transaction of the store.
   func transaction<Result>(_ body: () throws -> Result) throws -> Result {
     let backing = try bound().backing
     return try backing.transaction(backing.durability, body)
@@ -194,7 +194,7 @@ public final class Setting<Value: Sendable>: Sendable {
     change.end { try replacements(of: $0, by: value, bound) }
   }
 
-  /// - Parameter failing: of members only, see `value(of:_:_:failing:)`.
+  /// - Parameter failing: called for members only, see `value(of:_:_:failing:)`.
   func decode(
     inForce stored: StoredValue?, _ bound: SettingSlot.Binding,
     failing: (SettingFailure) throws -> Void = { throw $0 }
@@ -218,7 +218,7 @@ public final class Setting<Value: Sendable>: Sendable {
     }
   }
 
-  /// The value, and what is stored, of one reading.
+  /// The stored value and the setting's value, from one read.
   var present: (stored: StoredValue?, value: Value) {
     guard let bound = slot.binding else {
       Self.reportUnbound()

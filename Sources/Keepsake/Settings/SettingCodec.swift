@@ -2,7 +2,7 @@
 
 public import KeepsakeValues
 
-/// What a setting's transformer is, and what nil means: no value to store, so remove the key.
+/// Encodes and decodes a setting's value. A value that encodes to nil removes the key.
 ///
 /// A `SettingKey` is often computed at each use. So a type's own hooks are a type, not closures,
 /// and what makes a key is inlinable: for the compiler of its module the key is a constant.
@@ -21,7 +21,7 @@ enum SettingCodec<Value: Sendable>: Sendable {
   @inlinable
   init() where Value: OptionalBackingStoreConvertible { self = .hooks(OptionalHooks<Value>.self) }
 
-  /// By a transformer of the value, which may be one of an optional: to Swift `.codable` is that.
+  /// By a transformer of the value. The value may be an optional: Swift infers `.codable` so.
   @inlinable
   init(_ transformer: Transformer<Value>) { self = .transformer(transformer) }
 
@@ -52,7 +52,7 @@ enum SettingCodec<Value: Sendable>: Sendable {
   }
 }
 
-/// The hooks that a type brings itself.
+/// The hooks of a type's own conformance.
 @usableFromInline
 protocol SettingHooks<Value>: SendableMetatype {
   associatedtype Value

@@ -3,7 +3,7 @@
 import KeepsakeValues
 import Synchronization
 
-/// What a setting is worth when no layer of the store has a value.
+/// The value of a setting when no layer of the store has one.
 @usableFromInline
 enum SettingDefault<Value: Sendable>: Sendable {
   case constant(Value)
@@ -35,7 +35,7 @@ struct EncodedDefault: Sendable {
   init(_ encode: () throws -> StoredValue?) {
     do {
       let value = try encode()
-      // One that nests too deep would be refused when it is set.
+      // A write would reject a value that nests too deep.
       if let value { _ = try TaggedCell(value) }
       (self.value, problem) = (value, nil)
     } catch {
@@ -44,8 +44,8 @@ struct EncodedDefault: Sendable {
   }
 }
 
-/// The default of a property for those who read its key without its type: the last layer of a store
-/// object. A property itself does not ask here.
+/// The default of a property for reads of its key without its type: the last layer of a store
+/// object. The property itself does not use it.
 final class DeclaredDefault: Sendable {
   private let isConstant: Bool
   private let encode: @Sendable () -> EncodedDefault
@@ -56,7 +56,7 @@ final class DeclaredDefault: Sendable {
     encode = { EncodedDefault { try codec.encode(fallback.value) } }
   }
 
-  /// Of a member of a structure.
+  /// The default of one member of a structure.
   init(_ value: StoredValue?) {
     isConstant = true
     encode = { EncodedDefault { value } }

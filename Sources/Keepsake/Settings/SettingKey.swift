@@ -58,7 +58,7 @@ public struct SettingKey<Value: Sendable>: Sendable {
 }
 
 extension SettingKey {
-  /// What a stored value is; nil where it cannot be read, which may be a launch argument's.
+  /// Decodes a stored value; nil if that fails, as it may for a launch argument.
   @inlinable
   func value(of stored: StoredValue?) -> Value? {
     guard let stored else { return fallback.value }

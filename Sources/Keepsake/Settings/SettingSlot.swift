@@ -1,26 +1,26 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What a setting knows of its place and of its value, apart from the value's type: code that is
-// generic would look the type up at each read, which costs many times the read.
+// A setting's binding and cached value, without the value's type: generic code would look the type
+// up at each read, which costs many times the read.
 //
-// Threading: a read takes no lock. The place is set once. What is known of the value is replaced,
-// and lives as long as a thread reads it: see `SharedReference`.
+// Threading: a read takes no lock. The binding is set once. A cached value is replaced, and lives
+// as long as a thread reads it: see `SharedReference`.
 
 import KeepsakeDevice
 import KeepsakeValues
 import Synchronization
 
-/// The place of a setting in a store, and what was last read there.
+/// The binding of a setting to a store, and the value that was last read.
 @usableFromInline
 final class SettingSlot: Sendable {
-  /// Where a setting is stored.
+  /// The store and the keys of a setting.
   final class Binding: Sendable {
     let backing: Backing
-    /// What the keys of the members begin with, if there are `fields`.
+    /// The setting's key, or the prefix of its members' keys if there are `fields`.
     let key: String
-    /// Of a value that is stored member by member.
+    /// The members of a value that is stored member by member; nil for others.
     let fields: Fields?
-    /// Of a class that is `Observable`.
+    /// Tracks reads; nil if the store's class is not `Observable`.
     fileprivate let tracked: TrackedKey?
 
     init(backing: Backing, key: String, fields: Fields?) {
@@ -29,7 +29,7 @@ final class SettingSlot: Sendable {
     }
   }
 
-  /// What a setting was worth in a state of its store.
+  /// The value of a setting in a state of its store, without its type.
   // Sendable: nothing in it changes, nor in its subclass.
   @usableFromInline
   class Known: @unchecked Sendable {
@@ -37,7 +37,7 @@ final class SettingSlot: Sendable {
 
     fileprivate init(_ state: StoreState) { self.state = state }
 
-    /// The same in another state.
+    /// The same value, as read in another state.
     func copy(_ state: StoreState) -> Known { Known(state) }
   }
 
@@ -56,8 +56,8 @@ final class SettingSlot: Sendable {
   }
 
   private let place = AtomicLazyReference<Binding>()
-  /// Whether the class is `Observable`. To load the place would count the references to it, which
-  /// threads would have to take turns for.
+  /// Whether the class is `Observable`. Loading the binding would retain it, for which threads
+  /// would contend.
   private let isTracked = Atomic<Bool>(false)
   private let known = SharedReference<Known>()
 
@@ -70,22 +70,22 @@ final class SettingSlot: Sendable {
     return true
   }
 
-  /// Tells those who track what is read that this is.
+  /// Notifies Swift's Observation of a read.
   func access() {
     if isTracked.load(ordering: .relaxed) { place.load()?.tracked?.access() }
   }
 
-  /// What is known, on loan, if it is still what a read would give; nil also of a class that is
-  /// `Observable`, which has to be told.
+  /// A loan of the cached value if it is current; nil also for a class that is `Observable`, whose
+  /// reads have to be tracked.
   ///
-  /// It lets nothing go, and says so: the caller need not retain the setting to ask for its value,
-  /// which threads that read one setting would have to take turns for.
+  /// It releases nothing, and declares that: so the caller need not retain the setting, for which
+  /// threads that read one setting would contend.
   @inline(never) @_effects(releasenone) @usableFromInline
   func borrowUntracked() -> SharedReference<Known>.Loan? {
     isTracked.load(ordering: .relaxed) ? nil : borrow()
   }
 
-  /// What is known, on loan, if it is still what a read would give.
+  /// A loan of the cached value if it is current.
   @inline(__always)
   func borrow() -> SharedReference<Known>.Loan? {
     guard let loan = known.borrow() else { return nil }
@@ -94,7 +94,7 @@ final class SettingSlot: Sendable {
     return nil
   }
 
-  /// Makes what is known current, if nothing that this setting reads has changed since.
+  /// Makes the cached value current, if no key that this setting reads has changed since.
   ///
   /// - Returns: whether it did.
   func renew() -> Bool {
@@ -106,8 +106,8 @@ final class SettingSlot: Sendable {
     return true
   }
 
-  /// - Parameter new: its state is from before the value was read: so it may be newer, and never
-  ///   older.
+  /// - Parameter new: its state was taken before the value was read, so the value may be newer than
+  ///   the state, never older.
   func keep(_ new: Known) { known.replace(by: new) }
 }
 
@@ -118,9 +118,9 @@ extension SettingSlot.Binding {
     fields.map { $0.members.contains { changed == ByteText($0.key) } } ?? (changed == ByteText(key))
   }
 
-  /// What is in force: of members, a dictionary of those that some layer has.
+  /// The value in force; a dictionary of the members that some layer has, if there are `fields`.
   ///
-  /// - Parameter failing: is called for each member that its layer cannot give.
+  /// - Parameter failing: is called for each member that its layer cannot read.
   func stored(
     failing: (SettingFailure) throws -> Void = { throw $0 }
   ) throws -> StoredValue? {
@@ -162,7 +162,7 @@ extension SettingSlot.Binding {
   }
 }
 
-/// A value in a place of its own, which never changes.
+/// An immutable value in an object of its own.
 final class Box<Value: Sendable>: Sendable {
   let value: Value
 

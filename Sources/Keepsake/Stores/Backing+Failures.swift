@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What a store does with what it cannot do.
+// How a store makes and reports failures.
 
 import KeepsakeDevice
 import KeepsakeValues
 
 extension Backing {
   /// - Parameters:
-  ///   - storedType: of a value that was found and could not be read.
-  ///   - readings: of a launch argument, or a provider's value.
+  ///   - storedType: the type of the stored value that could not be read.
+  ///   - readings: the readings of a launch argument or a provider's value.
   func failure(
     _ operation: SettingFailure.Operation, _ cause: any Error, key: String = "",
     storedType: StoredValue.Kind? = nil, readings: Readings? = nil
@@ -25,7 +25,7 @@ extension Backing {
     report(.read, error, key: key, version: version)
   }
 
-  /// Reports the values that a layer cannot give.
+  /// Reports the values that a layer cannot read.
   func report(_ unreadable: [ByteText: KeepsakeError]) {
     for (key, error) in unreadable.sorted(by: { $0.key < $1.key }) {
       reportRead(key.string, error)
@@ -43,7 +43,7 @@ extension Backing {
     report(.readAll, error, version: .unknown(state, cause: "\(error)"))
   }
 
-  /// Reports what failed; without a version each time.
+  /// Reports a failure: once for each version, or every time without one.
   func report(
     _ operation: SettingFailure.Operation, _ error: any Error, key: String = "",
     version: FailureLog.Version? = nil

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What a store does with layers that were given to it.
+// How a store follows the layers that were given to it.
 
 import KeepsakeDevice
 import KeepsakeValues
@@ -17,28 +17,28 @@ extension Backing {
       cure: "change it there; isManaged tells before")
   }
 
-  /// - Returns: what is to be kept as long as the layer is followed.
+  /// - Returns: a token to keep as long as the layer is followed.
   func follow(_ layer: SettingsLayer) -> ObservationToken {
     let token = layer.observe({ [weak self] in self?.reloadAfterTransaction() }) {
       [weak self] error in self?.report(.reload, error)
     }
-    // What has changed since the layers were made.
+    // The layer may have changed since the layers were made.
     reloadAfterTransaction()
     return token
   }
 
-  /// Within a transaction of this thread what the layers hide or show may be taken back, with
-  /// what observers would be told of it.
+  /// Waits for the end of this thread's transaction: it may be rolled back, and with it the values
+  /// that observers would be notified of.
   private func reloadAfterTransaction() {
     device.core.afterTransaction { [weak self] in self?.reload() }
   }
 
-  /// Takes what the given layers give now, and notifies the observers of what has changed.
+  /// Reads the given layers' present values, and notifies the observers of changes.
   private func reload() {
     let result = Result {
-      // The connection first: who has it already may come to the lock.
+      // Takes the connection before the lock: a thread that has the connection may take the lock.
       try device.core.survey { _ in
-        // One after the other, or an observer would hear of the older one last.
+        // One reload at a time, or an observer could get the older change last.
         try reloading.withLock { _ in
           try observers.tell(
             layers.reload { observers.isEmpty ? nil : declaredKeys + observers.names })

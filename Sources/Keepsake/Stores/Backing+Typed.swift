@@ -15,8 +15,8 @@ extension Backing {
     try stored.map { try decode(inForce: $0, key.name, key.codec.decode) } ?? key.defaultValue
   }
 
-  /// What `decode` makes of the value in force, or of another reading of it, where the layer that
-  /// has it leaves the type to who reads.
+  /// Decodes the value in force, or another reading of it if its layer leaves the type to the
+  /// reader.
   ///
   /// - Throws: `SettingFailure`, unless the file cannot be read.
   func decode<Value>(
@@ -51,8 +51,8 @@ extension Backing {
     }
   }
 
-  /// What a change of a value where it is stores: nothing where it has not changed it, which must
-  /// not count as a later write than another device's.
+  /// The values that an in-place change stores: none if the value is unchanged, because a write of
+  /// the same value would win over another device's change.
   func replacements<Value>(
     of read: InPlaceChange<Value>.Reading, by new: Value, _ key: SettingKey<Value>
   ) throws -> [Replacement] {

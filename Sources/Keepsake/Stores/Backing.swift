@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Where the settings of one store come from and go to: they are read through the layers
-// (`Layers.swift`) and written as entries of the store.
+// Reads the settings of one store through its layers (`Layers.swift`), and writes them as entries
+// of the store.
 
 import KeepsakeDevice
 import KeepsakeSettingsBundle
@@ -13,7 +13,7 @@ import Synchronization
 package final class Backing: Sendable {
   let store: String
   let failures: FailureLog
-  /// Of every write to this store.
+  /// The durability of every write to this store, unless a transaction has its own.
   let durability: Durability
 
   /// Whether there is a layer above what is set.
@@ -24,12 +24,12 @@ package final class Backing: Sendable {
   let device: Device
   let layers: Layers
   let observers: StoreObservers
-  /// Reports failures of the file's upkeep as the store's.
+  /// Reports failed checkpoints of the file as failures of the store.
   private let upkeep: ObservationToken
   private let trackedKeys = AtomicLazyReference<Tracking>()
-  /// Whether there are any: to load an `AtomicLazyReference` costs as much as a read.
+  /// Whether there are tracked keys: loading an `AtomicLazyReference` costs as much as a read.
   private let isTracked = Atomic<Bool>(false)
-  /// By the keys of the properties; nil until the store has bound them.
+  /// The defaults by the properties' keys; nil until the store has bound the properties.
   private let declared = AtomicLazyReference<Box<[ByteText: DeclaredDefault]>>()
 
   private let known = KnownValues()
@@ -45,7 +45,7 @@ package final class Backing: Sendable {
     self.durability = durability
     failures = FailureLog(logger: logger)
     try device.settleTime(telling: failures)
-    // A device that is only read keeps no seeds, and is no worse for it.
+    // A read-only device cannot store seeds, and works without.
     if let bundle, !device.isReadOnly { try device.seed(store: store, from: bundle) }
     layers = try Layers(
       device: device, store: store, given: given, arguments: arguments, registered: registered,
@@ -60,10 +60,10 @@ package final class Backing: Sendable {
     }
   }
 
-  /// The present state; nil where it is unknown, and everything has to be read.
+  /// The present state; nil if it is unknown, so that every value has to be read.
   package var state: StoreState? { StoreState(device) }
 
-  /// What `body` makes of the value of a key; nil where it is not known, and where reads are
+  /// The result of `body` for the cached value of a key; nil if none is current, or if reads are
   /// tracked.
   ///
   /// - Parameter body: as of `KnownValues.read`.
@@ -86,7 +86,7 @@ package final class Backing: Sendable {
   @inline(never)
   private func readValue(_ key: String) throws(KeepsakeError) -> StoredValue? {
     let text = ByteText(key)
-    // Without a state nothing is known.
+    // A value without a state cannot be cached.
     guard let state else { return try layers.value(text) }
     if let known = known.renew(text) { return known }
     let value = try layers.value(text)
@@ -94,18 +94,18 @@ package final class Backing: Sendable {
     return value
   }
 
-  /// The values of several keys, of one moment; of each the failure if its layer cannot give it.
+  /// The values of several keys, from one snapshot; a failure for a key that its layer cannot read.
   func values(_ keys: [String]) throws(KeepsakeError) -> [Layers.Found] {
     tracking?.key(of: keys).access()
     return try layers.values(keys.map(ByteText.init))
   }
 
-  /// The same for a read by key: below all layers is the default of the property that has it.
+  /// The value for a read by key: below all layers is the default of the property with the key.
   func valueOrDefault(_ key: String) throws(KeepsakeError) -> StoredValue? {
     try value(key) ?? declaredDefault(ByteText(key))?.value
   }
 
-  /// Every key that has a value, with what `valueOrDefault` gives.
+  /// Every key that has a value, with the result of `valueOrDefault`.
   func valuesAndDefaults() throws(KeepsakeError) -> Layers.Values {
     tracking?.everything.access()
     var all = try layers.allValues(and: declaredKeys)
@@ -113,18 +113,18 @@ package final class Backing: Sendable {
     return all
   }
 
-  /// Adds the defaults of properties where no layer has a value. Not within a snapshot: to compute
-  /// a default is the application's code, which may write.
+  /// Adds the defaults of properties without a value in any layer. Must not run within a snapshot:
+  /// a computed default is code of the application, which may write.
   func addDefaults(of keys: [ByteText], to found: inout Layers.Values) {
     for key in keys where found.values[key] == nil && found.unreadable[key] == nil {
       found.values[key] = declaredInForce(key)
     }
   }
 
-  /// Of the properties.
+  /// The keys of the properties.
   var declaredKeys: [ByteText] { declared.load().map { Array($0.value.keys) } ?? [] }
 
-  /// Nil for a key that no property has.
+  /// The default of the property with a key; nil if no property has it.
   func declaredDefault(_ key: ByteText) -> EncodedDefault? { declared.load()?.value[key]?.encoded }
 
   /// The default of a property, where no layer has a value.
@@ -132,7 +132,7 @@ package final class Backing: Sendable {
     declaredDefault(key)?.value.map { Readings($0) }
   }
 
-  /// - Parameter defaults: of the properties of the store; the first call counts.
+  /// Sets the defaults of the properties; later calls have no effect.
   func declare(_ defaults: [ByteText: DeclaredDefault]) {
     _ = declared.storeIfNil(Box(defaults))
   }
@@ -170,10 +170,10 @@ extension Backing {
     try device.transaction(durability, waiting: limit, body)
   }
 
-  /// What `Observable` tracks; nil for a store that is not.
+  /// The tracked keys; nil for a store that is not `Observable`.
   var tracking: Tracking? { isTracked.load(ordering: .relaxed) ? trackedKeys.load() : nil }
 
-  /// - Returns: what is to be kept as long as a property may be tracked.
+  /// - Returns: a token to keep as long as a property may be tracked.
   func track() -> ObservationToken {
     let tracking = trackedKeys.storeIfNil(Tracking())
     isTracked.store(true, ordering: .releasing)

@@ -1,18 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// For who keeps a copy of a store in memory, and reads it again when observers get a change: the
-// store at one moment.
+// A store at one moment, for a reader that keeps a copy of the store in memory and replaces it when
+// an observer gets a change.
 
 import KeepsakeDevice
 package import KeepsakeValues
 
-/// What is in force in a store, of one moment.
+/// The values in force in a store at one moment.
 package struct StoreMoment: Sendable {
-  /// Without those that a layer cannot give.
+  /// The values, without those that a layer cannot read.
   package let values: [ByteText: Readings]
   /// The number of the last change that it contains, as `SettingChange.transaction`.
   package let transaction: Int64
-  /// From before the values were read; nil where it is unknown.
+  /// The state before the values were read; nil if it is unknown.
   fileprivate let state: StoreState?
 
   /// Whether the store has not changed since.

@@ -3,8 +3,8 @@
 import KeepsakeDevice
 import KeepsakeValues
 
-/// The state of a store in which a value was read: that of the file and of the layers in memory. It
-/// does not retain the device.
+/// The state of a store, of its file and of its layers in memory, in which a value was read. Does
+/// not retain the device.
 package struct StoreState: Equatable, Sendable {
   private let file: ReadVersions
   /// The keys that this process has changed in the file.
