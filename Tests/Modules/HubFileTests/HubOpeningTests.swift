@@ -41,7 +41,7 @@ import Testing
     #expect(try folder.shell("PRAGMA application_id; PRAGMA user_version") == "1263031618\n1\n")
   }
 
-  /// As a crash before the first commit leaves it.
+  /// The state after a crash before the first commit.
   @Test func anEmptyFileBecomesAHubs() async throws {
     try Data().write(to: URL(fileURLWithPath: folder.path))
     try await make()
@@ -106,7 +106,7 @@ import Testing
     #expect(try refusal()?.code == .cannotCreate)
   }
 
-  /// Of this process and of another, hub or not.
+  /// The other program may be this process or another, a hub or not.
   @Test func aFileThatIsOpenElsewhereIsRefused() async throws {
     try await make()
     let file = try folder.open()
@@ -123,7 +123,7 @@ import Testing
     #expect(try await folder.open().keys(of: 1).count == 200)
   }
 
-  /// What a hub leaves that is killed: the file, and its log.
+  /// The file and its log, as a killed hub leaves them.
   private func crashed(_ folder: HubFolder, accounts: Int64, after first: Int64 = 0) async throws
     -> HubFolder
   {

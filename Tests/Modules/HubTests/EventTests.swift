@@ -31,7 +31,7 @@
         }
       }
 
-      /// Announces nothing to one that is deaf.
+      /// Drops announcements while it is deaf.
       func observe(_ onChange: @escaping @Sendable (Int64, HubMark) -> Void) {
         observers.withLock { $0.append(onChange) }
         memory.observe { [self] in if !late.withLock(\.isDeaf) { onChange($0, $1) } }
@@ -73,7 +73,7 @@
       }
     }
 
-    /// As one of another process of the hub, if the database did not pass it on.
+    /// Like a mark of another process of the hub, if the database did not pass it on.
     @Test func aStreamFindsAPushThatWasNotAnnouncedAtItsNextBeat() async throws {
       let (time, store) = (ManualTime(), LateStore())
       store.turnDeaf()
@@ -120,7 +120,7 @@
       }
     }
 
-    /// As one of another process of the hub may.
+    /// Another process of the hub may announce a mark late.
     @Test func aMarkThatIsAnnouncedLateReplacesNoNewerOne() async throws {
       let (time, store) = (ManualTime(), LateStore())
       try await RunningHub.with(over: store) {

@@ -12,7 +12,7 @@
     func next() -> Int { value.add(1, ordering: .relaxed).newValue }
   }
 
-  /// `kvsync hub serve` as who runs a hub starts and ends it.
+  /// `kvsync hub serve` as an operator starts and ends it.
   @Suite struct HubProcessTests {
     /// - Returns: the process, and the hub as devices reach it.
     private func serve(

@@ -7,7 +7,7 @@
   import Testing
 
   @Suite struct HubTLSTests {
-    /// Where no task of the server has to run.
+    /// Runs a program on a thread that no task of the server needs.
     private func run(_ program: String, _ arguments: [String]) async throws -> Ending {
       let path = try Command.find(program)
       return try await withCheckedThrowingContinuation { continuation in
@@ -38,7 +38,7 @@
         let place = ["https://localhost:\(hub.port)/health"]
         let trusting = try await run("curl", words + ["--cacert", certificate] + place)
         #expect(trusting == Ending(stdout: "ok\n"), "\(trusting)")
-        // 60: the certificate is signed by nobody whom the system trusts.
+        // 60: the system does not trust the signer of the certificate.
         #expect(try await run("curl", words + place).code == 60)
         // A new certificate needs no restart, and one that cannot be read ends nothing.
         let old = certificate + ".old"

@@ -2,13 +2,13 @@
 
 import Synchronization
 
-/// Time that passes when a test says so.
+/// A clock that a test moves.
 final class ManualTime: Sendable {
   private typealias Continuation = CheckedContinuation<Void, any Error>
 
   private struct State {
     var count = 0
-    /// Those that wait for a time, and who waits for them to do so.
+    /// The tasks that sleep, and the tests that wait for these to do so.
     var sleepers: [Int: (duration: Duration, continuation: Continuation)] = [:]
     var passers: [(duration: Duration, continuation: CheckedContinuation<Void, Never>)] = []
   }
@@ -60,7 +60,7 @@ final class ManualTime: Sendable {
     }
   }
 
-  /// Ends the wait of somebody who waits that long, as soon as there is one.
+  /// Ends one sleep of that length, as soon as there is one.
   func pass(_ duration: Duration) async {
     await withCheckedContinuation { passer in
       let sleeper = state.withLock { state -> Continuation? in

@@ -62,12 +62,12 @@
       }
     }
 
-    /// Says that nothing more will come, and goes on to read.
+    /// Half-closes the connection: it sends nothing more, and still reads.
     func endSending() { shutdown(descriptor, Int32(SHUT_WR)) }
-    /// Says that nobody reads any more either.
+    /// Closes both directions.
     func end() { shutdown(descriptor, Int32(SHUT_RDWR)) }
 
-    /// What comes until a text has come, or up to the end of the connection, or a reset.
+    /// Reads until a text arrives, or up to the end of the connection, or a reset.
     func read(until end: String? = nil) async throws -> String {
       try await read { end.map($0.contains) ?? false }
     }
@@ -93,7 +93,7 @@
       return text
     }
 
-    /// The next answer, of one that has a length.
+    /// Reads the next answer, which has a length.
     func answer() async throws -> Answer {
       let head = try await read(until: "\r\n\r\n")
       var answer = Answer()
@@ -106,7 +106,7 @@
   }
 
   extension [String] {
-    /// What follows a beginning, in the first line that has it.
+    /// The text after a prefix, in the first line that has it.
     fileprivate func firstMatch(prefix: String) -> Substring? {
       first { $0.hasPrefix(prefix) }?.dropFirst(prefix.count)
     }

@@ -14,7 +14,7 @@
     static let secret = "operator"
 
     let port: Int
-    /// Where metrics are told, if they are.
+    /// The port of the metrics, if they are served.
     var metricsPort: Int?
     var secret = Self.secret
 
@@ -35,7 +35,7 @@
       }
     }
 
-    /// Serves in this process as long as the body runs, and ends as a hub that is told to.
+    /// Serves in this process as long as the body runs, and then shuts down.
     static func with(
       over store: any HubStore = MemoryStore(),
       _ change: (inout HubServer.Settings) -> Void = { _ in },
@@ -134,7 +134,7 @@
         + keys.map { #"{"key":"\#($0)","row":\#(row)}"# + "\n" }.joined()
     }
 
-    /// Pushes rows upon whatever is there.
+    /// Pushes rows with the newest mark as their base.
     func push(_ keys: [String], _ row: String = #""dark""#) async throws -> RunningHub.Answer {
       try await push(Self.lines(keys, row), upon: newest())
     }

@@ -14,7 +14,7 @@
 
     init() throws { own = try TestDatabase() }
 
-    /// What a hub says that cannot start.
+    /// The error of a hub that cannot start.
     private func refusal(_ url: String) throws -> String {
       let error = #expect(throws: HubStoreError.self) {
         try PostgresDatabase(url: url, connections: 1).close()

@@ -5,7 +5,7 @@
   import KeepsakePostgres
   import Testing
 
-  /// That a request costs what it asks for, whatever PostgreSQL believes of the tables.
+  /// The cost of a request does not depend on the statistics of the tables.
   @Suite(.enabled(if: Cluster.isPossible, Comment(rawValue: Cluster.need)))
   struct PostgresPlanTests {
     private let own: TestDatabase

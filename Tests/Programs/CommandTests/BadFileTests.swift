@@ -13,7 +13,7 @@ import Testing
   @Test func aMissingFileIsRefusedByAllThatDoNotMakeIt() throws {
     let missing = "there is no such file; check the path"
     for file in ["bad", "none/bad", "lines/bad"] {
-      // What is only read is not made either.
+      // A file that is only read is not created either.
       let others = FileCommand.sample.filter { command in
         command == .mergeOneWayFirst
           || !FileCommand.makers.contains(command) && !FileCommand.merges.contains(command)
@@ -50,7 +50,7 @@ import Testing
     #expect(try folder.everything() == before)
   }
 
-  /// What makes `bad`, and what is said of it.
+  /// The writer of `bad`, and the expected error.
   @Test(arguments: [
     ("for i in $(seq 200); do printf 'This is no database. '; done >bad", "is not a Keepsake file"),
     (

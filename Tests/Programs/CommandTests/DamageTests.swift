@@ -8,7 +8,7 @@ import Testing
   private let folder: Folder
   init() throws { folder = try Folder.furnished() }
 
-  /// Cuts a file, or writes over a part of it; nobody has it open.
+  /// Truncates a file, or overwrites a part of it, while no program has it open.
   private func damage(_ file: URL, _ body: (inout Data) -> Void) throws {
     var bytes = try Data(contentsOf: file)
     body(&bytes)

@@ -4,7 +4,7 @@ import KeepsakeDevice
 import TestSupport
 import Testing
 
-/// What `doctor` says of SQLite, whatever the device.
+/// The lines of `doctor` about SQLite, which are the same for all devices.
 enum Doctor {
   /// On stderr: stdout has one line for each finding.
   static let talk =

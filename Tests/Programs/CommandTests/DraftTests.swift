@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What a process leaves that dies while it makes a file, at whichever call to the system.
+// The files of a process that dies while it creates a file, at each call to the system.
 
 import Foundation
 import TestSupport
@@ -10,7 +10,7 @@ import Testing
   private let folder: Folder
   init() throws { folder = try Folder() }
 
-  /// What belongs to the file that is made.
+  /// The files that belong to the new file.
   private func names(_ folder: Folder) throws -> [String] {
     try FileManager.default.contentsOfDirectory(atPath: folder.path)
       .filter { $0.hasPrefix("n") }.sorted()
@@ -85,7 +85,7 @@ import Testing
     #expect(try folder.names() == ["a"])
   }
 
-  /// Else a power failure may take the name away, with all that was written.
+  /// Otherwise a power failure may remove the name, with all that was written.
   @Test(.enabled(if: KillPoint.isPossible, KillPoint.need))
   func theFolderOfANewFileIsSyncedOnceAfterItGotItsName() throws {
     let calls = try KillPoint.calls { environment in

@@ -51,7 +51,7 @@ import Testing
     open("bad", "wb").write(data)
     """
 
-  /// What reads all entries; the others end by what they found before.
+  /// The commands that read all entries; the others end earlier.
   private static let readers: [FileCommand] =
     [.list, .export, .clone, .compact, .diffFirst, .diffLast] + FileCommand.merges
 

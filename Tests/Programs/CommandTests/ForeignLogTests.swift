@@ -73,7 +73,7 @@ import Testing
     try folder.expect("get", "m", "key 1", prints: "late\n")
   }
 
-  /// What cannot be told apart, as `LogCheck` says.
+  /// The logs that `LogCheck` cannot distinguish.
   @Test func theLogOfALaterStateWhosePagesAllFitIsApplied() throws {
     try fill(folder, "m", "old")
     try folder.addPeerAndConflict(to: "m")

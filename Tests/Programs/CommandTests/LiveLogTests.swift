@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What is read-only and has a log beside it, which holds the newest writes.
+// Read-only files whose log holds the newest writes.
 
 import Foundation
 import TestSupport

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What commands take in memory does not grow with the number of lines, nor without end with one.
+// The memory of commands does not grow with the number of lines, and has a bound for one line.
 
 import Foundation
 import TestSupport

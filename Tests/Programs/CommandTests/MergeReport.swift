@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// What `merge --json` prints, put together field by field.
+/// The output of `merge --json`, built field by field.
 struct MergeReport {
   private var converged = true
   private var devices: [String] = []

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Who may read what kvsync makes, also while it makes it.
+// The permissions of files that kvsync creates, also while it creates them.
 
 import Foundation
 import TestSupport
@@ -49,7 +49,7 @@ import Testing
       for found in try modes(folder) {
         let name = found.replacing(/-[0-9a-f]{16}/, with: "-…")
         seen.insert(name)
-        // A lease is empty, and for everybody who may read the folder.
+        // A lease is empty, and readable by all users.
         let mode = name.hasSuffix("/ 700") ? "700" : name.contains(".lease ") ? "644" : "600"
         #expect(name.hasSuffix(" " + mode), "call \(point): \(found)")
       }

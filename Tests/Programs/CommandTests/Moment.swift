@@ -27,7 +27,7 @@ struct Moment {
     return String(repeating: "0", count: 16 - digits.count) + digits
   }
 
-  /// What follows the value of an entry in `--json`.
+  /// The members after the value of an entry in `--json`.
   func provenance(_ origin: String, _ counter: Int = 0) -> String {
     #""modified":"\#(shown)","timestamp":"\#(timestamp(counter))","origin":"\#(origin)"}"#
   }

@@ -4,7 +4,7 @@ import Foundation
 import TestSupport
 import Testing
 
-/// Output that nobody gets must not pass for success, and input that is not there not for empty.
+/// Lost output must not pass for success, nor a missing input for an empty one.
 @Suite struct OutputTests {
   private static let isPossible = FileManager.default.fileExists(atPath: "/dev/full")
   private let lost =

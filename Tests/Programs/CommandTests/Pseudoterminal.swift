@@ -11,7 +11,7 @@ struct Pseudoterminal {
   var environment: [String: String] = [:]
   /// A file that another program locks until `sign` is seen.
   var lockedFile: String?
-  /// What a pipe brings to standard input, which stays open until `sign` is seen.
+  /// The input through a pipe, which stays open until `sign` is seen.
   var input: String?
   /// A regular expression.
   var sign: String?
@@ -91,7 +91,7 @@ struct Pseudoterminal {
       ["-c", Self.script, plan.text(), try Command.kvsync.get()] + arguments, in: folder.path)
   }
 
-  /// What is left on the screen at the end.
+  /// The text on the screen at the end.
   static func screen(_ written: String) -> String {
     let lines = written.split(separator: "\n", omittingEmptySubsequences: false)
     return lines.map { $0.components(separatedBy: erasure).last ?? "" }.joined(separator: "\n")

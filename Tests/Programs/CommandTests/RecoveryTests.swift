@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What the tool makes of the files that backups and recoveries keep beside a device's.
+// The tool with the files that backups and recoveries keep in a device's folder.
 
 import Foundation
 import KeepsakeDevice

@@ -45,7 +45,7 @@ extension Folder {
     try write(defaultsTable, to: "table.plist")
   }
 
-  /// What `FileCommand.restore` works on, and a peer.
+  /// The files of `FileCommand.restore`, and a peer.
   func addPeerAndConflict(to file: String) throws {
     try shell(
       "sqlite3", file,
@@ -57,7 +57,7 @@ extension Folder {
       """)
   }
 
-  /// What all regular files in it hold, byte by byte, and the names of the others.
+  /// The bytes of all regular files in the folder, and the names of the others.
   func everything() throws -> String {
     let names = try names()
     let files = names.filter {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What a terminal gets, and a pipe does not: colours, escapes, lists that leave room for their sum.
+// Output for terminals and not for pipes: colours, escapes, shortened lists.
 
 import Foundation
 import KeepsakeValues

@@ -13,7 +13,7 @@
 
     init() throws { hub = try ServedHub() }
 
-    /// What a command prints, with the times that it tells as T, and the accounts as A.
+    /// The output of a command, with T for times and A for accounts.
     private func timeless(_ words: String..., stdin: String? = nil) throws -> String {
       let ending = try folder.run(words, stdin: stdin)
       #expect(ending.code == 0 && ending.stderr == "", "\(words) \(ending)")

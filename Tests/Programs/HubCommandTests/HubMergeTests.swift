@@ -73,7 +73,7 @@
       #expect(
         heard == [#"cloud/phone: nothing -> "1""#, #"cloud/theme: nothing -> "dark""#])
       #expect(watching.end() == Ending())
-      // What it wrote before is there too.
+      // Its earlier writes are there, too.
       try folder.must("merge", "phone", url)
       try folder.expect("get", "phone", "laptop", prints: "1\n")
     }
@@ -102,7 +102,7 @@
       let ending = try Command.run(
         Command.find("bash"), ["-c", script, Command.kvsync.get(), url], in: folder.path,
         environment: folder.environment, patience: 300)
-      // Who waits too long for another's turn is told so, or whom others overtake each time.
+      // A device that waits too long for others, or that others overtake each time, gets an error.
       let busy = "another merge of this file is under way; try again when it is done"
       let overtaken = "other devices have synced in between each time; try again"
       let said = ending.stderr.split(separator: "\n")

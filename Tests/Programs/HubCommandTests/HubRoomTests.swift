@@ -5,7 +5,7 @@
   import TestSupport
   import Testing
 
-  /// What a hub has no room for, by all that the commands say.
+  /// Limits of a hub, as each command reports them.
   @Suite struct HubRoomTests {
     @Test func aFullAccountIsToldAndReadingGoesOn() throws {
       let hub = try ServedHub("--limit", "rows=3")
@@ -20,7 +20,7 @@
         says: "kvsync: \(url): the account is full there: the account has as much as rows allows: "
           + "3; delete what is not needed, or ask who runs the hub\n", code: 75)
       #expect(try folder.contents("phone") == before)
-      // What does not make it larger goes there.
+      // A push that does not make the account larger is accepted.
       try folder.must("set", "laptop", "phone", "2")
       try folder.expectPush("laptop", url, changed: 1)
       let ending = try folder.run(["merge", "phone", url])
@@ -70,7 +70,7 @@
         exports += 1
       }
       try folder.must("set", "phone", "photo", "small")
-      // The row that stays is told once.
+      // The row that stays is reported once.
       let over = "kvsync: \(url): all is synced again"
       #expect(watching.said() == over)
       _ = watching.end()

@@ -5,7 +5,7 @@
   import TestSupport
   import Testing
 
-  /// What an operator does wrong, and what is left of that: nothing.
+  /// Mistakes of an operator leave nothing behind.
   @Suite struct ServeTests {
     @Test(arguments: [
       (["--data", "."], 65, "."), (["--data", "phone"], 65, "phone"),

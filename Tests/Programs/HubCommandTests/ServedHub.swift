@@ -104,7 +104,7 @@
     }
   }
 
-  /// What stands between devices and a hub.
+  /// A proxy between devices and a hub.
   final class Interposer {
     let address: String
     private let folder: Folder
@@ -133,7 +133,7 @@
     /// Waits until it holds something back.
     func waitUntilHeld() { #expect(process.line() == "held") }
 
-    /// Whether all was done that it was told to.
+    /// Whether all of its orders were carried out.
     func isDone() throws -> Bool {
       try String(contentsOf: folder.url("steps"), encoding: .utf8) == ""
     }
