@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Elsewhere URLSession makes the requests, and this file is compiled all the same.
+// Other systems use URLSession, and compile this file all the same.
 #ifdef __linux__
 
 #define _GNU_SOURCE
@@ -12,7 +12,7 @@
 #include <signal.h>
 #include <time.h>
 
-// As https://curl.se/libcurl/c/symbols-in-versions.html has them; their numbers never change.
+// From https://curl.se/libcurl/c/symbols-in-versions.html; the numbers never change.
 enum {
   OPTION_NO_PROGRESS = 43,
   OPTION_POST = 47,
@@ -50,16 +50,16 @@ static struct {
   void (*slist_free_all)(void *);
 } curl;
 
-static bool is_there;
+static bool is_available;
 
 static void *find(const char *name) {
   void *function = dlsym(RTLD_DEFAULT, name);
-  if (function == NULL) is_there = false;
+  if (function == NULL) is_available = false;
   return function;
 }
 
 static void load(void) {
-  is_there = true;
+  is_available = true;
   curl.global_init = find("curl_global_init");
   curl.easy_init = find("curl_easy_init");
   curl.easy_reset = find("curl_easy_reset");
@@ -69,18 +69,18 @@ static void load(void) {
   curl.easy_strerror = find("curl_easy_strerror");
   curl.slist_append = find("curl_slist_append");
   curl.slist_free_all = find("curl_slist_free_all");
-  // 3: all that it can.
-  if (is_there) is_there = curl.global_init(3) == 0;
+  // 3 is CURL_GLOBAL_ALL.
+  if (is_available) is_available = curl.global_init(3) == 0;
 }
 
-bool keepsake_curl_is_there(void) {
+bool keepsake_curl_is_available(void) {
   static pthread_once_t once = PTHREAD_ONCE_INIT;
   pthread_once(&once, load);
-  return is_there;
+  return is_available;
 }
 
-// Older versions of libcurl use write(2) also where the other side has closed the connection: the
-// signal would end the program.
+// Older versions of libcurl use write(2) even if the peer has closed the connection: SIGPIPE would
+// end the program.
 static bool block_pipe_signal(sigset_t *pipe, sigset_t *before) {
   sigset_t pending;
   sigemptyset(pipe);
@@ -109,11 +109,11 @@ static int on_progress(
     void *context, long long to_get, long long got, long long to_send, long long sent) {
   const struct keepsake_curl_request *request = context;
   (void)to_get, (void)got, (void)to_send, (void)sent;
-  return request->is_over(request->context);
+  return request->is_abandoned(request->context);
 }
 
 const char *keepsake_curl_run(
-    void *handle, const struct keepsake_curl_request *request, char *words) {
+    void *handle, const struct keepsake_curl_request *request, char *message) {
   void *lines = NULL;
   for (const char *const *line = request->headers; *line != NULL; line++) {
     void *longer = curl.slist_append(lines, *line);
@@ -123,9 +123,9 @@ const char *keepsake_curl_run(
     }
     lines = longer;
   }
-  words[0] = 0;
+  message[0] = 0;
   curl.easy_reset(handle);
-  curl.easy_setopt(handle, OPTION_ERROR_BUFFER, words);
+  curl.easy_setopt(handle, OPTION_ERROR_BUFFER, message);
   curl.easy_setopt(handle, OPTION_NO_SIGNAL, 1L);
   // HTTP and HTTPS.
   curl.easy_setopt(handle, OPTION_PROTOCOLS, 3L);
@@ -134,9 +134,9 @@ const char *keepsake_curl_run(
   curl.easy_setopt(handle, OPTION_CONNECT_TIMEOUT, 30L);
   // A proxy before the hub may compress. libcurl without zlib refuses the option, and asks for none.
   curl.easy_setopt(handle, OPTION_ACCEPT_ENCODING, "gzip");
-  // What a proxy says of a tunnel is not what the hub says.
+  // The headers of a proxy's answer to CONNECT are not the hub's.
   curl.easy_setopt(handle, OPTION_SUPPRESS_CONNECT_HEADERS, 1L);
-  if (!request->may_take_proxy) curl.easy_setopt(handle, OPTION_PROXY, "");
+  if (!request->may_use_proxy) curl.easy_setopt(handle, OPTION_PROXY, "");
   curl.easy_setopt(handle, OPTION_URL, request->url);
   if (request->body != NULL) {
     curl.easy_setopt(handle, OPTION_POST, 1L);
@@ -147,9 +147,9 @@ const char *keepsake_curl_run(
   }
   curl.easy_setopt(handle, OPTION_CUSTOM_REQUEST, request->method);
   curl.easy_setopt(handle, OPTION_HTTP_HEADER, lines);
-  curl.easy_setopt(handle, OPTION_HEADER_FUNCTION, request->take_head);
+  curl.easy_setopt(handle, OPTION_HEADER_FUNCTION, request->on_header_line);
   curl.easy_setopt(handle, OPTION_HEADER_DATA, request->context);
-  curl.easy_setopt(handle, OPTION_WRITE_FUNCTION, request->take_body);
+  curl.easy_setopt(handle, OPTION_WRITE_FUNCTION, request->on_body);
   curl.easy_setopt(handle, OPTION_WRITE_DATA, request->context);
   curl.easy_setopt(handle, OPTION_PROGRESS_FUNCTION, on_progress);
   curl.easy_setopt(handle, OPTION_PROGRESS_DATA, request);
@@ -158,11 +158,11 @@ const char *keepsake_curl_run(
   bool was_pending = block_pipe_signal(&pipe, &before);
   int code = curl.easy_perform(handle);
   restore_pipe_signal(was_pending, &pipe, &before);
-  // It must not keep what ends with this call.
+  // The handle must not keep pointers that end with this call.
   curl.easy_reset(handle);
   curl.slist_free_all(lines);
   if (code == 0) return NULL;
-  return words[0] != 0 ? words : curl.easy_strerror(code);
+  return message[0] != 0 ? message : curl.easy_strerror(code);
 }
 
 #endif

@@ -12,11 +12,11 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-/// The methods of one kind of file, of which SQLite sees the first member only.
+/// The methods of one kind of file. SQLite sees only the first member.
 typedef struct Methods {
   sqlite3_io_methods ours;
   const sqlite3_io_methods *theirs;
-  /// Whether of a database, not of its log or of a temporary file.
+  /// Whether the file is a database, not its log or a temporary file.
   int is_database;
   struct Methods *next;
 } Methods;
@@ -26,7 +26,7 @@ static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
 /// Never freed: files of these kinds may be open. There are about eight.
 static Methods *kinds;
 
-/// Of this thread, on which SQLite reads for it.
+/// The failures on this thread, on which SQLite calls `read_file`.
 static _Thread_local unsigned read_failures;
 
 static int read_file(sqlite3_file *file, void *data, int count, sqlite3_int64 offset) {
@@ -34,7 +34,7 @@ static int read_file(sqlite3_file *file, void *data, int count, sqlite3_int64 of
   int code = methods->theirs->xRead(file, data, count, offset);
   if (code == SQLITE_IOERR_CORRUPTFS) code = SQLITE_IOERR_READ;
   if (code == SQLITE_IOERR_SHORT_READ && methods->is_database) {
-    // SQLite takes what is missing for zeros, and may write them back.
+    // SQLite reads the missing bytes as zeros, and may write them back.
     sqlite3_int64 size = 0;
     int sized = methods->theirs->xFileSize(file, &size);
     if (sized != SQLITE_OK || offset + count <= size) code = SQLITE_IOERR_READ;
@@ -86,7 +86,7 @@ const char *keepsake_register_file_system(void) {
     ours.zName = "keepsake";
     ours.xOpen = open_file;
     ours.pNext = NULL;
-    // What fails here makes an address of it fail: "no such vfs".
+    // If this fails, opening a database fails: "no such vfs".
     sqlite3_vfs_register(&ours, 0);
   }
   return "keepsake";

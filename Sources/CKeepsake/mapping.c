@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// In C, because Swift imports neither a function with a variable number of arguments nor the name
-// of this task. No file is opened for it: closing that would drop the locks that others hold on it.
+// In C, because Swift imports neither mremap, which is variadic, nor mach_task_self. The file is
+// not opened again: closing it would drop the locks that this process holds on it.
 
 #define _GNU_SOURCE
 #include "mapping.h"
@@ -29,7 +29,7 @@ const void *keepsake_map_again(void *page) {
 #else
 
 const void *keepsake_map_again(void *page) {
-  // Of a mapping that had no bytes yet this makes another one of the same pages, see mremap(2).
+  // With an old size of 0 this makes a second mapping of the same pages, see mremap(2).
   void *copy = mremap(page, 0, page_size(), MREMAP_MAYMOVE);
   return copy == MAP_FAILED ? NULL : copy;
 }

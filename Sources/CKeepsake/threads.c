@@ -11,7 +11,7 @@ _Thread_local int keepsake_own_turns = 0;
 static atomic_uint last = 0;
 
 unsigned keepsake_number_thread(void) {
-  // Never 0, also after 2^32 threads, when numbers are given again.
+  // Never 0, even after 2^32 threads, when the numbers begin again.
   do {
     keepsake_own_number = atomic_fetch_add_explicit(&last, 1, memory_order_relaxed) + 1;
   } while (keepsake_own_number == 0);

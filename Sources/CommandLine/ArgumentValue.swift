@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What words on the command line mean.
+// Parses values on the command line.
 
 import ArgumentParser
 import Foundation
@@ -24,7 +24,7 @@ package enum ArgumentValue {
     return .milliseconds(milliseconds)
   }
 
-  /// Milliseconds since 1970 of ISO 8601, or of an integer.
+  /// Parses ISO 8601, or an integer, as milliseconds since 1970.
   package static func milliseconds(_ text: String) throws -> Int64 {
     guard let milliseconds = Int64(text) ?? ISO8601.milliseconds(text) else {
       throw ValidationError(
@@ -36,12 +36,12 @@ package enum ArgumentValue {
     return milliseconds
   }
 
-  /// The types that `--type` takes.
+  /// The types that `--type` accepts.
   package enum ValueType: String, CaseIterable, ExpressibleByArgument {
     case string, integer, real, boolean, date, data, json
   }
 
-  /// What `--type` has to be for a value of a kind; nil where none will do.
+  /// The `--type` of a kind of value; nil if there is none.
   package static func type(of kind: StoredValue.Kind) -> ValueType? {
     switch kind {
     case .array, .dictionary: .json

@@ -5,10 +5,10 @@ package import KeepsakeDevice
 import KeepsakeFormats
 package import KeepsakeValues
 
-/// What every command but `kvsync` itself is.
+/// A subcommand of `kvsync`.
 package protocol Subcommand: ParsableCommand {
   var common: CommonOptions { get }
-  /// Whether a line may show how far it has come.
+  /// Whether a progress line may be shown.
   var hasProgress: Bool { get }
 }
 
@@ -17,7 +17,7 @@ extension Subcommand {
 }
 
 extension ParsableCommand {
-  /// Runs it, with a line that shows how far it has come, if it may have one.
+  /// Runs the command, with a progress line if it may have one.
   package mutating func runShowingProgress() throws {
     let words = CommandLine.arguments.dropFirst()
     let name = words.prefix(words.first == "hub" ? 2 : 1).joined(separator: " ")
@@ -62,14 +62,14 @@ package struct CommonOptions: ParsableArguments, Sendable {
 }
 
 extension CommonOptions {
-  /// A new device, until it gets its name.
+  /// Opens a new device under the name of a draft.
   package func open(_ draft: Draft) throws(KeepsakeError) -> Device {
     try draft.populate(.random())
     return try open(draft.path, .existing)
   }
 
-  /// Writes to a file. One that is missing is made under another name and gets its own when all is
-  /// written, so a command that fails leaves none behind.
+  /// Writes to a file. A missing file is made under another name and gets its own when all is
+  /// written, so a command that fails leaves no file behind.
   package func writing<Value>(to path: String, _ body: (Device) throws -> Value) throws -> Value {
     if path.isEmpty { throw InputError.usage("the path of the file is empty; name a file") }
     guard try FileID(of: path) == nil else { return try body(try open(path, .existing)) }
@@ -80,7 +80,7 @@ extension CommonOptions {
     } catch let error as KeepsakeError {
       throw error.path == draft.path ? error.at(path) : error
     }
-    // Another program has made it meanwhile, or the name is a link to nowhere.
+    // Another program has made the file meanwhile, or the path is a dangling link.
     guard try draft.publish() else { return try body(try open(path, .existing)) }
     return value
   }

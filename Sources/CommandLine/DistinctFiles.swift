@@ -4,10 +4,10 @@ import Foundation
 import KeepsakeDevice
 import KeepsakeValues
 
-/// Several files on one command line.
+/// Checks the files of a command line.
 package enum DistinctFiles {
-  /// Throws when one is named twice: by identity for files that are there, before SQLite opens one
-  /// under two names; by folder and name for the others.
+  /// Throws if a file is named twice. Existing files are compared by identity, before SQLite opens
+  /// one under two names; others by folder and name.
   package static func check(_ paths: [String]) throws {
     var files: Set<FileID> = []
     var names: Set<ByteText> = []
@@ -28,7 +28,7 @@ package enum DistinctFiles {
     }
   }
 
-  /// The identity of the folder of a file that need not be there.
+  /// The identity of the folder of a file, which may be missing.
   static func folder(of path: String) throws -> FileID? {
     let name = path.lastIndex(of: "/").map { String(path[...$0]) } ?? "."
     return try FileID(of: name)

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Everything that can be wrong with a device's file and still let it be opened.
+// Finds problems of a device's file that can be opened all the same.
 
 import Foundation
 package import KeepsakeDevice
 import KeepsakeSync
 import KeepsakeValues
 
-/// Something that an owner should know.
+/// A problem of a device's file.
 package struct Finding: Sendable, Equatable {
   package enum Kind: String, Sendable {
     /// Pages, indexes or constraints of the file.
@@ -40,9 +40,9 @@ package struct Finding: Sendable, Equatable {
 }
 
 extension Device {
-  /// Looks at everything: every page, every row, the clock, the identity, the folder.
+  /// Checks every page, every row, the clock, the replica ID, and the folder.
   ///
-  /// - Parameter repairs: repairs what it can without losing anything: indexes and the clock.
+  /// - Parameter repairs: whether to repair what loses no data: indexes and the clock.
   package func examine(repairs: Bool = false) throws(KeepsakeError) -> [Finding] {
     let examination = Examination(device: self, repairs: repairs)
     guard repairs else { return try examination.all() }
@@ -58,11 +58,11 @@ private struct Examination {
     let integrity: [Finding]
     do throws(KeepsakeError) {
       integrity = try self.integrity()
-      // What stands on damaged pages cannot be read, or without end.
+      // Rows on damaged pages cannot be read, or not to an end.
       guard integrity.allSatisfy(\.isRepaired) else { return integrity }
       try device.checkSizes()
     } catch {
-      // Rows that are too large end the check of the pages too, and all that reads values.
+      // Rows that are too large also end the check of pages, and every read of values.
       guard error.isAboutRowSize else { throw error }
       return [Finding(.row, error.problem, cure: error.cure)]
     }
@@ -73,7 +73,7 @@ private struct Examination {
     let problems = try check()
     guard !problems.isEmpty else { return [] }
     var left = problems
-    // Where pages are damaged, an index would be built of what is not there, or without end.
+    // On damaged pages an index would be built from wrong data, or without end.
     if repairs, problems.allSatisfy({ $0.contains(" index ") }) {
       try device.core.access { try $0.run("REINDEX") }
       left = try check()
@@ -113,7 +113,7 @@ private struct Examination {
     return findings
   }
 
-  /// With `repairs`, a person has looked at this machine's clock.
+  /// A person who asks for `repairs` has checked this machine's clock.
   private func clock() throws(KeepsakeError) -> [Finding] {
     let now = device.clock.milliseconds
     let skew = MergeOptions().maximumClockSkew.milliseconds
@@ -145,7 +145,7 @@ private struct Examination {
     ]
   }
 
-  /// What is beside the file, and what leads to it.
+  /// Checks the names of the file, and its folder.
   private func surroundings() throws(KeepsakeError) -> [Finding] {
     guard case .file(_, let real) = device.core.location else { return [] }
     let file = URL(fileURLWithPath: real)
@@ -190,7 +190,7 @@ private struct Examination {
     }
   }
 
-  /// Whether this is the name of a damaged file that was put aside; its log goes with it.
+  /// Whether this is the name of a damaged file that was put aside, and not of its log.
   private func isAside(_ name: String, of file: String) -> Bool {
     guard name.hasPrefix(file) else { return false }
     return name.dropFirst(file.count)

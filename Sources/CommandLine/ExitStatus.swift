@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// How the command ends: the codes of sysexits.h, and for every failure one line on stderr:
+// Ends a command with a code of sysexits.h, and each failure with one line on stderr:
 // `kvsync: <path>[:line:column]: what is wrong; what to do`.
 
 package import ArgumentParser
@@ -14,7 +14,7 @@ package struct ExitStatus {
   package let code: Int32
   private let line: String?
   private let cleanExit: (any Error)?
-  /// What the words of the command line are read by.
+  /// The command that parses the command line.
   private let root: any ParsableCommand.Type
 
   package init(_ error: any Error, of root: any ParsableCommand.Type) {
@@ -24,11 +24,11 @@ package struct ExitStatus {
     case let error as KeepsakeError: (code, line) = (Self.code(error.code), "\(error)")
     case let error as PropertyListError: (code, line) = (Self.code(error.code), "\(error)")
     case let error as InputError: (code, line) = (Self.code(error.kind), error.message)
-    case let error as Negative: (code, line) = (1, error.message)
+    case let error as NegativeAnswer: (code, line) = (1, error.message)
     case let error as ValueError: (code, line) = (EX_DATAERR, "(a value): \(error)")
     default:
-      // Everything else is ArgumentParser's: help, the version, or a command line it cannot read;
-      // what it does not know it would call 1, which means "no".
+      // All other errors are ArgumentParser's: help, the version, or a wrong command line. For an
+      // error that it does not know its code is 1, which means "no" here.
       let parsed = root.exitCode(for: error)
       let isUnknown = parsed == .failure
       code = isUnknown ? EX_SOFTWARE : parsed.rawValue
@@ -39,9 +39,9 @@ package struct ExitStatus {
   }
 
   package func exit() -> Never {
-    // Standard output may lead elsewhere, and take nothing off the terminal.
+    // Output to a file does not erase the progress line.
     ProgressLine.end()
-    // By our own output: ArgumentParser does not notice when its help cannot be written.
+    // ArgumentParser would not notice that its help cannot be written.
     if let cleanExit { Output.standardOutput(root.fullMessage(for: cleanExit) + "\n") }
     if let line { Output.note(line, .failure) }
     Foundation.exit(code)
@@ -51,7 +51,7 @@ package struct ExitStatus {
     "(unexpected): \(error); this is a defect of kvsync, please report it"
   }
 
-  /// A complaint of ArgumentParser's, in the form of all others: where, what, what to do.
+  /// An error of ArgumentParser in the form of all others: where, what, what to do.
   private static func usageLine(
     _ error: any Error, _ root: any ParsableCommand.Type
   ) -> String {
@@ -60,10 +60,10 @@ package struct ExitStatus {
       .joined(separator: " ")
     let words = Array(CommandLine.arguments.dropFirst())
     let (command, rest) = Self.command(of: words, root)
-    // Further on, a word may be the value of an option.
+    // Only the first word can be the file: a later one may be the value of an option.
     let file = rest.first.flatMap { $0.hasPrefix("-") || $0.isEmpty ? nil : $0 }
     let place = command == nil ? "(command line)" : file ?? "(command line)"
-    // `set DB KEY -5` reads as an option that is not there, or as a value that is missing. No
+    // ArgumentParser reads the -5 of `set DB KEY -5` as an unknown option, or misses the value. No
     // option of ours has one dash.
     let mayBeValue = zip(words, words.dropFirst().prefix { $0 != "--" }).first {
       $1.hasPrefix("-") && !$1.hasPrefix("--") && $1 != "-" && $1 != "-h"
@@ -75,7 +75,7 @@ package struct ExitStatus {
     return "\(place): \(message.prefix(1).lowercased())\(message.dropFirst()); \(cure)"
   }
 
-  /// The command that the first words name, behind the group that it is of, and the words after it.
+  /// The command that the first words name, with its group, and the words after it.
   private static func command(
     of words: [String], _ root: any ParsableCommand.Type
   ) -> (name: String?, rest: ArraySlice<String>) {
@@ -87,7 +87,7 @@ package struct ExitStatus {
       (commands, rest) = (found.configuration.subcommands, rest.dropFirst())
       names.append(word)
     }
-    // Behind a group stands no file.
+    // No file follows a group.
     return (
       names.isEmpty ? nil : names.joined(separator: " "), commands.isEmpty ? rest : []
     )
@@ -127,9 +127,9 @@ package struct ExitStatus {
   }
 }
 
-/// An ending that is not a failure of the program: the answer is "no".
-package struct Negative: Error {
-  /// For stderr; nil when stdout has said it all.
+/// Ends a command that has not failed: the answer is "no".
+package struct NegativeAnswer: Error {
+  /// For stderr; nil if stdout has the answer.
   package let message: String?
 
   package init(message: String?) { self.message = message }
@@ -138,7 +138,7 @@ package struct Negative: Error {
 extension InputError {
   /// How to pass a word that starts with a dash and is no option.
   ///
-  /// - Parameter word: the one before; behind an option, `--` would leave that without a value.
+  /// - Parameter word: the word before. If it is an option, `--` would leave it without a value.
   package static func dashCure(after word: String) -> String {
     let mayBeOption = word.hasPrefix("--") && !word.contains("=")
     return "a value that starts with - follows --" + (mayBeOption ? ", or the = of its option" : "")

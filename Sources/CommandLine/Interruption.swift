@@ -3,8 +3,8 @@
 import Foundation
 import Synchronization
 
-/// Turns SIGINT and SIGTERM into a call, so that a command ends in good order; also where this
-/// process was told to ignore them when it was started, as one behind `&` is.
+/// Calls a handler at SIGINT and SIGTERM, so that a command can finish; also in a process that was
+/// started with these ignored, as by `&`.
 package final class Interruption {
   private var sources: [any DispatchSourceSignal] = []
 
@@ -23,15 +23,15 @@ package final class Interruption {
   }
 }
 
-/// Why something ends: waited for by one thread, known to another.
-package final class Ending: Sendable {
+/// The result of work, which one thread sets, and another waits for.
+package final class Completion: Sendable {
   private let reason = Mutex<Result<Void, any Error>?>(nil)
   private let isKnown = DispatchSemaphore(value: 0)
 
   package init() {}
 
-  /// The first that comes counts.
-  package func come(_ result: Result<Void, any Error>) {
+  /// Only the first result counts.
+  package func complete(with result: Result<Void, any Error>) {
     let isFirst = reason.withLock { reason in
       defer { reason = reason ?? result }
       return reason == nil

@@ -7,7 +7,7 @@ package struct Quoted: CustomStringConvertible {
   package let description: String
 
   package init(_ json: JSON) {
-    description = json.text().escaping(\.isForTerminals) { scalar in
+    description = json.text().escaping(\.needsEscape) { scalar in
       String(scalar).utf16.map { "\\u" + ("000" + String($0, radix: 16)).suffix(4) }.joined()
     }
   }

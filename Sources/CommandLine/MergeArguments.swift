@@ -57,7 +57,7 @@ package struct MergeArguments: ParsableArguments {
     return options
   }
 
-  /// Prints the report of a merge; of one that fails, what it had committed.
+  /// Prints the report of a merge, even if it fails: then of what it had committed.
   ///
   /// - Parameter paths: the files and the hub, in the order of the report.
   package func print(

@@ -3,7 +3,7 @@
 import Foundation
 package import KeepsakeValues
 
-/// Where things are printed: data to stdout, talk to stderr.
+/// Prints data to stdout, and messages to stderr.
 package struct Output {
   package let isJSON: Bool
   package let isQuiet: Bool
@@ -40,17 +40,17 @@ package struct Output {
     Self.flush(&bytes)
   }
 
-  /// Says something beside the data.
+  /// Prints a message, unless `--quiet`.
   package func say(_ line: String) {
     if !isQuiet { Self.note(line) }
   }
 
-  /// Says what is doubtful.
+  /// Prints warnings, unless `--quiet`.
   package func warn(_ lines: [String]) {
     if !isQuiet { for line in lines { Self.note(line, .warning) } }
   }
 
-  /// How many lines of a list leave room on a screen for its sum.
+  /// The number of lines of a list that leave room for its summary on a screen.
   static let screenful = 15
 
   /// Prints one line to stderr.
@@ -91,7 +91,7 @@ package struct Output {
     bytes.removeAll(keepingCapacity: bytes.count <= 2 * bufferSize)
   }
 
-  /// A full disk behind `> file` must not pass for success.
+  /// Ends the process if standard output cannot be written: a full disk must not pass for success.
   private static func write(_ bytes: UnsafeBufferPointer<UInt8>) {
     if Terminal.showsOutput { ProgressLine.end() }
     var rest = UnsafeRawBufferPointer(bytes)
@@ -118,15 +118,15 @@ package struct Output {
 }
 
 extension String {
-  /// As `onOneLine`, but with its line breaks and tabs.
+  /// Like `onOneLine`, but keeps line breaks and tabs.
   var forTerminals: String {
-    escaping({ $0.isForTerminals && $0 != "\n" && $0 != "\t" }) { $0.escaped(asASCII: true) }
+    escaping({ $0.needsEscape && $0 != "\n" && $0 != "\t" }) { $0.escaped(asASCII: true) }
   }
 
-  /// This text with what a terminal would act on escaped: a path may contain a line break, a
-  /// message not.
+  /// This text with escapes for all characters that a terminal would act on: a path may contain a
+  /// line break.
   package var onOneLine: String {
-    escaping(\.isForTerminals) { $0.escaped(asASCII: true) }
+    escaping(\.needsEscape) { $0.escaped(asASCII: true) }
   }
 
   /// This text with `escape` of the scalars that `isEscaped` selects.
@@ -143,14 +143,14 @@ extension String {
 }
 
 extension Unicode.Scalar {
-  /// Whether a terminal would not show it, or act on it: control characters, those of ISO 6429 from
-  /// U+0080 on too, line separators, what turns the direction of the text around it, and what is
-  /// invisible, by which two keys would look alike. What joins letters is shown by them.
-  var isForTerminals: Bool {
+  /// Whether a terminal would act on the character, or not show it: control characters, also those
+  /// of ISO 6429 from U+0080 on, line separators, characters that change the direction of text, and
+  /// invisible ones, with which two keys would look alike. Joiners of letters are visible by these.
+  var needsEscape: Bool {
     switch properties.generalCategory {
     case .control, .lineSeparator, .paragraphSeparator: true
     case .format where value != 0x200C && value != 0x200D: properties.isDefaultIgnorableCodePoint
-    // What selects a form of the character before it is seen by that.
+    // A variation selector is visible by the character before it.
     case .nonspacingMark, .otherLetter:
       properties.isDefaultIgnorableCodePoint && !properties.isVariationSelector
     default: properties.isBidiControl

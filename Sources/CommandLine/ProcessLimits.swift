@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Limits that the system sets for this process are failures like others, not its end.
+// Makes limits of the system errors like others, instead of the end of the process.
 
 import Foundation
 import KeepsakeDevice
 import KeepsakeFormats
 
 package enum ProcessLimits {
-  /// Before anything else.
+  /// Must run before anything else.
   package static func prepare() throws {
     // A file that may not grow any more makes write(2) fail with EFBIG.
     signal(SIGXFSZ, SIG_IGN)
@@ -15,7 +15,7 @@ package enum ProcessLimits {
     try refuseOtherEncodings()
   }
 
-  /// Throws where two files, a copy and Dispatch, which would trap, do not get what they need.
+  /// Throws if two files, a copy and Dispatch, which would trap, cannot get their descriptors.
   private static func checkDescriptors() throws(KeepsakeError) {
     var descriptors: [Int32] = []
     defer { for descriptor in descriptors { close(descriptor) } }

@@ -4,20 +4,26 @@ import Foundation
 package import KeepsakeSync
 import Synchronization
 
-/// One line on a terminal that shows how far a command has come. It comes when the command takes
-/// longer than half a second, and goes when the command prints anything or ends.
+/// One line on a terminal that shows the progress of a command. It appears after half a second, and
+/// disappears when the command prints anything or ends.
 package enum ProgressLine {
-  private struct State {
+  private struct Count {
+    let done: Int
+    let total: Int?
+    let unit: String
+  }
+
+  private struct LineState {
     /// The command; nil while there is no line.
     package var name: String?
     package var start = ContinuousClock.now
     package var isShown = false
-    package var count: (done: Int, total: Int?, unit: String)?
-    /// Other than a count.
+    package var count: Count?
+    /// In place of the elapsed time.
     package var text: String?
   }
 
-  private static let state = Mutex(State())
+  private static let state = Mutex(LineState())
   private static let pause = DispatchTimeInterval.milliseconds(200)
 
   /// Begins the line of a command, unless standard error is no terminal that can erase it.
@@ -27,9 +33,9 @@ package enum ProgressLine {
     draw(after: .milliseconds(500))
   }
 
-  /// Says how much is done; cheap enough for each of a million rows.
+  /// Sets how much is done; cheap enough for each of a million rows.
   package static func count(_ done: Int, of total: Int? = nil, _ unit: String) {
-    state.withLock { $0.count = (done, total, unit) }
+    state.withLock { $0.count = Count(done: done, total: total, unit: unit) }
   }
 
   /// Shows a text, at once.
@@ -57,7 +63,7 @@ package enum ProgressLine {
 
   /// - Returns: whether there is a line.
   @discardableResult
-  private static func draw(_ state: inout State) -> Bool {
+  private static func draw(_ state: inout LineState) -> Bool {
     guard let name = state.name else { return false }
     var parts: [String] = []
     if let count = state.count {
@@ -80,8 +86,8 @@ package enum ProgressLine {
 }
 
 extension ProgressLine {
-  /// Shows how far a merge has come. What fits into one transaction is over before a person could
-  /// read the line.
+  /// Shows the progress of a merge, unless it fits into one transaction: that ends before a person
+  /// could read the line.
   ///
   /// - Parameter paths: of the merged files.
   package static func show(_ progress: MergeProgress, of paths: [String]) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What a device knows beside its entries, for programs.
+// Data of a device other than its entries, for programs.
 
 package import KeepsakeDevice
 package import KeepsakeSync

@@ -61,8 +61,8 @@ package enum Shown {
     ]
   }
 
-  /// The place of a finding or a warning: `{"file","line","column"}`, or `{"file","keyPath"}` in
-  /// what has no lines.
+  /// The place of a finding or a warning: `{"file","line","column"}`, or `{"file","keyPath"}` if
+  /// the file has no lines.
   package static func place(_ problem: PropertyListError) -> [JSON.Member] {
     let file = JSON.Member("file", .string(problem.file))
     guard let position = problem.position else {
@@ -79,12 +79,12 @@ package enum Shown {
     try content?.value.map { .object(try self.value($0)) } ?? .null
   }
 
-  /// A time as ISO 8601 where that can say it, else in milliseconds since 1970.
+  /// A time as ISO 8601, or in milliseconds since 1970 if it is out of range.
   package static func time(_ date: Date) -> JSON {
     ISO8601.text(milliseconds: date.milliseconds).map(JSON.string) ?? .integer(date.milliseconds)
   }
 
-  /// The same as a text.
+  /// The same time as text.
   package static func text(_ date: Date) -> String {
     ISO8601.text(milliseconds: date.milliseconds) ?? "\(date.milliseconds)"
   }
@@ -94,7 +94,7 @@ package enum Shown {
   /// A key, a store or a file in a line: one with a tab or a line break in it would fake a column
   /// or a line.
   package static func name(_ name: String) -> String {
-    name.unicodeScalars.contains(where: \.isForTerminals) ? "\(Quoted(.string(name)))" : name
+    name.unicodeScalars.contains(where: \.needsEscape) ? "\(Quoted(.string(name)))" : name
   }
 
   /// A value alone, for a person or a shell: text as it is, containers as JSON.
@@ -110,7 +110,7 @@ package enum Shown {
     Quoted(try JSON(showing: value))
   }
 
-  /// What a key had, and what it has.
+  /// The values of a key before and after a change.
   package static func change(from before: TaggedCell, to after: TaggedCell) throws -> Line {
     let (before, after) = (
       try quoted(before, or: "nothing"), try quoted(after, or: "nothing")
@@ -118,7 +118,7 @@ package enum Shown {
     return "\(before, .old) -> \(after, .new)"
   }
 
-  /// The same of what may be a deletion, or nothing.
+  /// A value in quotes, or the text for a deletion or no value.
   package static func quoted(_ content: TaggedCell, or absence: String) throws -> Line {
     try content.value.map { "\(try quoted($0))" } ?? Line(absence)
   }

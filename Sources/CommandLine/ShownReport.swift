@@ -4,7 +4,7 @@ import KeepsakeDevice
 package import KeepsakeSync
 package import KeepsakeValues
 
-/// What a merge did, for programs and for people.
+/// The report of a merge, as JSON and as text.
 package struct ShownReport {
   private let report: MergeReport
   private let paths: [String]
@@ -72,7 +72,7 @@ package struct ShownReport {
   /// Lines about events of the merge that its user should know.
   package var remarks: [String] { report.events.map(line) }
 
-  /// The remarks that come with each merge until something changes.
+  /// The remarks that each merge repeats until something changes.
   package var stayingRemarks: [String] { report.remarks.map(line) }
 
   /// - Parameter limit: how many changes, losses and waiting entries to list at most.
@@ -113,7 +113,7 @@ package struct ShownReport {
     }
   }
 
-  /// How many changes and losses the report does not have.
+  /// The number of changes and losses that the report omits.
   private var unlisted: Int {
     let conflicts = report.transfers.reduce(0) { $0 + $1.conflicts }
     return report.omittedChanges + max(0, conflicts - report.conflicts.count)

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What standard output and standard error lead to, and how wide text is there.
+// Properties of standard output and standard error: whether they are terminals, colours, width.
 
 import Foundation
 
@@ -17,7 +17,7 @@ package enum Terminal {
   static let hasErrorColors = showsErrors && wantsColors
   package static let hasProgress = showsErrors && isCapable
 
-  /// Columns of standard error, as they are now; 80 if it does not say.
+  /// The current width of standard error in columns; 80 if it is unknown.
   package static var columns: Int {
     var size = winsize()
     let isKnown = ioctl(STDERR_FILENO, UInt(TIOCGWINSZ), &size) == 0 && size.ws_col > 0
@@ -25,7 +25,7 @@ package enum Terminal {
   }
 }
 
-/// What the parts of a text are, by their colour.
+/// The role of a part of a text, and its colour.
 package enum Style: String {
   case plain = "\u{1B}[0m"
   case key = "\u{1B}[36m"
@@ -36,7 +36,7 @@ package enum Style: String {
 }
 
 extension String {
-  /// As much of it as fits, with an ellipsis for what does not.
+  /// The text, cut with an ellipsis if it does not fit.
   func fitted(to columns: Int) -> String {
     guard unicodeScalars.reduce(0, { $0 + $1.columns }) > columns else { return self }
     var (left, fitting) = (columns - 1, String.UnicodeScalarView())
@@ -50,7 +50,7 @@ extension String {
 }
 
 extension Unicode.Scalar {
-  /// How many columns a terminal takes at most for it.
+  /// The maximum number of columns that it has on a terminal.
   fileprivate var columns: Int { isASCII ? 1 : 2 }
 }
 

@@ -38,25 +38,25 @@ package struct WatchArguments: ParsableArguments {
 
   /// Prints each change, until interrupted.
   ///
-  /// - Parameter beside: starts what runs meanwhile, and may end the watching.
+  /// - Parameter running: starts other work, which may end the watch.
   package func watch<Work>(
-    _ device: Device, _ common: CommonOptions, beside: (Ending) -> Work
+    _ device: Device, _ common: CommonOptions, running: (Completion) -> Work
   ) throws {
-    let end = Ending()
+    let end = Completion()
     let interruption = Interruption {
-      end.come(.success(()))
-      // The reader of our output may have stopped; then this process would never end.
+      end.complete(with: .success(()))
+      // If the reader of our output has stopped, a blocked write would keep this process alive.
       DispatchQueue.global().asyncAfter(deadline: .now() + 1) { _exit(0) }
     }
     defer { interruption.end() }
     let observation = device.observe(store: store, .prefix(prefix)) { changes in
       let shown = Result { for change in changes { try Shown.print(change, isJSON: common.json) } }
-      if case .failure = shown { end.come(shown) }
+      if case .failure = shown { end.complete(with: shown) }
     } onFailure: {
-      end.come(.failure($0))
+      end.complete(with: .failure($0))
     }
     defer { observation.cancel() }
-    let work = beside(end)
+    let work = running(end)
     common.output.say("\(file): watching; interrupt to stop")
     try withExtendedLifetime(work) { try end.wait() }
   }

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Requests by the libcurl of Foundation for Linux, whose URLSession keeps a processor busy while it
-// waits on a new connection: it goes on asking whether that can be written to
-// (https://github.com/swiftlang/swift-corelibs-foundation, MultiHandle.swift). Each request has a
-// thread, which waits.
+// Sends requests with the libcurl that Foundation for Linux contains. Its URLSession keeps a
+// processor busy while it waits for a new connection: it polls whether that is writable
+// (MultiHandle.swift of https://github.com/swiftlang/swift-corelibs-foundation). Each request
+// blocks a thread of its own.
 
 #if os(Linux)
   import CCurl
   import Foundation
-  // Brings libcurl into the process.
+  // Links libcurl into the process.
   import FoundationNetworking
   import Synchronization
 
@@ -18,13 +18,13 @@
     private let handles = Handles()
 
     init() {
-      // Foundation initialises libcurl with its first session, before this module does so again.
+      // Foundation has to initialise libcurl, with its first session, before this module does.
       URLSession(configuration: .ephemeral).invalidateAndCancel()
     }
 
     package func begin(_ request: TransportRequest) -> any TransportExchange {
       let exchange = QueuedExchange()
-      guard keepsake_curl_is_there() else {
+      guard keepsake_curl_is_available() else {
         exchange.add(.failure(.failed("this program has no libcurl")))
         return exchange
       }
@@ -38,15 +38,15 @@
       return exchange
     }
 
-    /// Handles that wait for the next request, with their connections.
+    /// Idle handles of libcurl, whose connections stay open for the next request.
     private final class Handles: Sendable {
-      // Sendable: one thread uses a handle at a time, the one that has taken it out of `idle`.
+      // Sendable: only the thread that has removed a handle from `idle` uses it.
       private struct Handle: @unchecked Sendable { let pointer: UnsafeMutableRawPointer }
       private let idle = Mutex<[Handle]>([])
       private static let most = 4
 
-      /// - Parameter body: returns why it failed, or an empty text.
-      /// - Returns: nil where there is no memory.
+      /// - Parameter body: returns the reason of a failure, or an empty text.
+      /// - Returns: the result of `body`; nil if there is no memory for a handle.
       func with(_ body: (UnsafeMutableRawPointer) -> String) -> String? {
         let kept = idle.withLock { $0.popLast()?.pointer }
         guard let pointer = kept ?? keepsake_curl_open() else { return nil }
@@ -59,7 +59,7 @@
             return true
           }
         if !isKept { keepsake_curl_close(pointer) }
-        // The connections of the others are as old, and may be as dead.
+        // The connections of the other handles are as old, and may be dead too.
         if !failure.isEmpty { closeIdle() }
         return failure
       }
@@ -76,7 +76,7 @@
     }
   }
 
-  /// One request, on its thread.
+  /// Runs one request on its thread.
   private final class CurlRun {
     private let exchange: QueuedExchange
     private var status = 0
@@ -85,40 +85,40 @@
 
     init(_ exchange: QueuedExchange) { self.exchange = exchange }
 
-    /// - Returns: why it failed; empty where it has not.
+    /// - Returns: the reason of a failure; empty if there was none.
     func perform(_ request: TransportRequest, by handle: UnsafeMutableRawPointer) -> String {
       let body = request.body ?? (request.method == "POST" ? [] : nil)
-      // A name without a value is left out.
+      // libcurl removes a header that has no value.
       var lines = request.headers.map { "\($0):" + ($1.isEmpty ? "" : " \($1)") }
-      // libcurl would say that it is a form.
+      // libcurl would send the content type of a form.
       if body != nil, request.body == nil { lines.append("Content-Type:") }
-      // A body of no bytes has an address too: without one there would be none.
+      // The extra byte gives an empty body an address: NULL means that there is no body.
       let bytes = (body ?? []) + [0]
-      var asked = keepsake_curl_request()
-      // A proxy could read what http carries.
-      asked.may_take_proxy = request.url.scheme != "http"
-      asked.context = Unmanaged.passUnretained(self).toOpaque()
-      asked.take_head = { CurlRun.take($0, $1 * $2, $3) { $0.takeLine($1) } }
-      asked.take_body = {
+      var sent = keepsake_curl_request()
+      // A proxy could read plain HTTP.
+      sent.may_use_proxy = request.url.scheme != "http"
+      sent.context = Unmanaged.passUnretained(self).toOpaque()
+      sent.on_header_line = { CurlRun.take($0, $1 * $2, $3) { $0.takeLine($1) } }
+      sent.on_body = {
         CurlRun.take($0, $1 * $2, $3) { $0.exchange.add(.success(.body(Array($1)))) }
       }
-      asked.is_over = { CurlRun.of($0)?.exchange.isOver ?? true }
+      sent.is_abandoned = { CurlRun.of($0)?.exchange.isAbandoned ?? true }
       return withTexts([request.url.absoluteString, request.method] + lines) { texts in
-        (asked.url, asked.method, asked.headers) = (texts[0], texts[1], texts + 2)
+        (sent.url, sent.method, sent.headers) = (texts[0], texts[1], texts + 2)
         return bytes.withUnsafeBufferPointer { bytes in
           if body != nil {
-            (asked.body, asked.body_count) = (UnsafeRawPointer(bytes.baseAddress), bytes.count - 1)
+            (sent.body, sent.body_count) = (UnsafeRawPointer(bytes.baseAddress), bytes.count - 1)
           }
-          return withUnsafeTemporaryAllocation(of: CChar.self, capacity: 256) { words in
+          return withUnsafeTemporaryAllocation(of: CChar.self, capacity: 256) { text in
             withExtendedLifetime(self) {
-              keepsake_curl_run(handle, &asked, words.baseAddress).map { String(cString: $0) } ?? ""
+              keepsake_curl_run(handle, &sent, text.baseAddress).map { String(cString: $0) } ?? ""
             }
           }
         }
       }
     }
 
-    /// - Parameter body: gets the texts, and NULL after the last one.
+    /// - Parameter body: receives the texts, and NULL after the last one.
     private func withTexts<Value>(
       _ texts: [String], _ body: (UnsafePointer<UnsafePointer<CChar>?>) -> Value
     ) -> Value {
@@ -126,33 +126,33 @@
       defer { for copy in copies { free(copy) } }
       let pointers = copies.map { UnsafePointer($0) } + [nil]
       return pointers.withUnsafeBufferPointer { pointers in
-        // There is one at least.
+        // Never nil: the array has NULL at least.
         body(pointers.baseAddress.unsafelyUnwrapped)
       }
     }
 
-    // MARK: - What comes back
+    // MARK: - The answer
 
     private static func of(_ context: UnsafeMutableRawPointer?) -> CurlRun? {
       context.map { Unmanaged<CurlRun>.fromOpaque($0).takeUnretainedValue() }
     }
 
-    /// - Returns: the number of bytes, or another one to end the request.
+    /// - Returns: the number of bytes; another number makes libcurl end the request.
     private static func take(
       _ bytes: UnsafeMutablePointer<CChar>?, _ count: Int, _ context: UnsafeMutableRawPointer?,
       _ take: (CurlRun, UnsafeRawBufferPointer) -> Void
     ) -> Int {
       guard let run = of(context) else { return count + 1 }
       take(run, UnsafeRawBufferPointer(start: bytes, count: count))
-      return run.exchange.isOver ? count + 1 : count
+      return run.exchange.isAbandoned ? count + 1 : count
     }
 
     private func takeLine(_ bytes: UnsafeRawBufferPointer) {
-      // Not what follows a body.
+      // Ignore trailers.
       guard !hasHead else { return }
       let line = String(decoding: bytes, as: UTF8.self).trimmingCharacters(in: .newlines)
       if line.hasPrefix("HTTP/") {
-        // Another one after 100, "Continue".
+        // A head of `100 Continue` comes before the final one.
         status = line.split(separator: " ").dropFirst().first.flatMap { Int($0) } ?? 0
         headers = [:]
       } else if line.isEmpty {

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// How a device learns that others have written: by server-sent events, or, if a proxy buffers them
-// or the token has too many streams, by requests that the hub answers late. An event has the newest
-// mark and nothing else, so a lost one costs nothing.
+// Notifies a device of other devices' writes: by server-sent events, or by long polling if a proxy
+// buffers the events or the token has too many streams. An event has only the newest mark, so a
+// lost event does no harm.
 
 import Foundation
 package import KeepsakeDevice
@@ -10,15 +10,15 @@ package import KeepsakeSessions
 import KeepsakeSync
 import KeepsakeValues
 
-/// Reads server-sent events, however they are cut.
+/// Parses server-sent events from pieces of any size.
 package struct EventParser {
   private var line: [UInt8] = []
-  /// Bytes of a line; ours are short.
+  /// The maximum number of bytes in a line.
   private static let limit = 1 << 16
 
   package init() {}
 
-  /// - Returns: the marks of the events that have come; nil if it is no such stream.
+  /// - Returns: the marks of the events that are complete; nil if the bytes are no event stream.
   package mutating func take(_ bytes: [UInt8]) -> [String]? {
     var lines = (line + bytes).split(omittingEmptySubsequences: false) {
       $0 == UInt8(ascii: "\n") || $0 == UInt8(ascii: "\r")
@@ -47,41 +47,41 @@ package struct EventStream {
   private let listener: SessionLoop.Listener
   private let onEvent: (_ newest: String) -> Void
 
-  /// A hub says something at least so often.
+  /// The maximum time between two events or comments of a hub, in seconds.
   static let beat = 25
 
-  /// - Parameter onEvent: gets the newest mark of each event, before the session is woken.
+  /// - Parameter onEvent: receives the newest mark of each event, before the session is woken.
   package init(
     _ hub: Hub, _ listener: SessionLoop.Listener, onEvent: @escaping (_ newest: String) -> Void
   ) {
     (self.hub, self.listener, self.onEvent) = (hub, listener, onEvent)
   }
 
-  private func tell(_ newest: String) {
+  private func report(_ newest: String) {
     onEvent(newest)
     listener.onEvent()
   }
 
-  /// Listens until that fails, or the hub ends it.
+  /// Reads events until the stream fails, or the hub ends it.
   package func listen() throws(KeepsakeError) {
-    var hasHeard = false
-    // Otherwise all devices of a hub that ends would ask for it in the same moment.
-    defer { if hasHeard { listener.pause(.seconds(listener.chance())) } }
+    var hasReceived = false
+    // The devices of a hub that restarts must not all connect at the same moment.
+    defer { if hasReceived { listener.pause(.seconds(listener.chance())) } }
     do throws(KeepsakeError) {
       var parser = EventParser()
       try client.read(request("/events", .events)) { piece throws(KeepsakeError) in
-        hasHeard = true
+        hasReceived = true
         guard let events = parser.take(piece) else {
           throw HubFailure.malformed(client.url, "is no stream of events")
         }
-        for newest in events { tell(newest) }
+        for newest in events { report(newest) }
       }
     } catch {
-      // A poll that waits would count as a stream.
-      let isOneTooMany = (error.cause as? HubProblem)?.limit == "streams"
-      let isBuffered = !hasHeard && error.cause as? TransportFault == .silent
-      guard isBuffered || isOneTooMany else { throw error }
-      try poll(wait: isOneTooMany ? 0 : Self.beat)
+      // A poll that waits counts as a stream.
+      let hasTooManyStreams = (error.cause as? HubProblem)?.limit == "streams"
+      let isBuffered = !hasReceived && error.cause as? TransportFault == .timedOut
+      guard isBuffered || hasTooManyStreams else { throw error }
+      try poll(wait: hasTooManyStreams ? 0 : Self.beat)
     }
   }
 
@@ -94,8 +94,9 @@ package struct EventStream {
 
   private func poll(wait: Int) throws(KeepsakeError) {
     var last = HubCursor.beginning
-    // Answers in a row that came at once. A hub answers the first one so, and it may have news.
-    var hasty = 0
+    // The number of consecutive answers within a second. The first one is normal: a hub waits only
+    // if it has nothing new.
+    var earlyAnswers = 0
     while true {
       let start = client.now()
       let response = try client.send(
@@ -103,17 +104,17 @@ package struct EventStream {
       guard let newest = EventParser.newest(response.body) else {
         throw HubFailure.malformed(client.url, "is no event")
       }
-      let isNews = newest != last
-      if isNews { tell(newest) }
+      let hasNews = newest != last
+      if hasNews { report(newest) }
       last = newest
-      hasty = start.duration(to: client.now()) < .seconds(1) ? hasty + 1 : 0
-      if hasty > 1 { listener.pause(pauseLength(after: hasty - 1, isNews)) }
+      earlyAnswers = start.duration(to: client.now()) < .seconds(1) ? earlyAnswers + 1 : 0
+      if earlyAnswers > 1 { listener.pause(pauseLength(after: earlyAnswers - 1, hasNews: hasNews)) }
     }
   }
 
-  /// Longer each time that a hub does not wait though it has nothing to tell.
-  private func pauseLength(after hasty: Int, _ isNews: Bool) -> Duration {
-    let longest = isNews ? 1 : Double(min(1 << min(hasty - 1, 10), Self.beat))
+  /// Doubles with each answer of a hub that neither waits nor has anything new.
+  private func pauseLength(after earlyAnswers: Int, hasNews: Bool) -> Duration {
+    let longest = hasNews ? 1 : Double(min(1 << min(earlyAnswers - 1, 10), Self.beat))
     return .seconds(longest / 2 * (1 + listener.chance()))
   }
 }

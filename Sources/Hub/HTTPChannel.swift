@@ -4,20 +4,20 @@ import KeepsakeDevice
 import KeepsakeSync
 import KeepsakeValues
 
-/// The way to a hub by HTTP, for one sync.
+/// Sends the requests of one sync to a hub, over HTTP.
 final class HTTPChannel: HubChannel {
   private let hub: Hub
   let refused: RefusedRows
   /// Nil outside of a session.
   private let known: KnownHub?
-  /// When the sync ends, however much the hub still has.
+  /// The deadline of the sync: a hub might send pages without end.
   private let end: ContinuousClock.Instant
   private static let deadline = Duration.seconds(6 * 3_600)
-  /// How long a request waits, in all, for a hub that is busy.
+  /// The maximum total pause of a request to a busy hub.
   private static let busyTimeout = Duration.seconds(60)
-  /// How long it waits at one time.
+  /// The maximum of one such pause.
   private static let longestPause = Duration.seconds(10)
-  /// How long it waits at most after refusals of a push.
+  /// The maximum pause after a refused push.
   private static let longestRetry = Duration.seconds(1)
 
   init(hub: Hub, refused: RefusedRows = RefusedRows(), known: KnownHub? = nil) {
@@ -95,7 +95,7 @@ final class HTTPChannel: HubChannel {
       var http = HubRequest("POST", hub.path("/forget?cursor=\(newest)&rows=1"), body)
       (http.type, http.kind, http.accepted) = (.lines, .lines, [412])
       http.headers["If-Match"] = "\"\(newest)\""
-      // The hub has something that this device has not read.
+      // The hub has rows that this device has not read.
       if try send(http).status == 412 { return }
       rest = rest.dropFirst(1_000)
     }
@@ -106,7 +106,7 @@ final class HTTPChannel: HubChannel {
     client.pause(longest * Double.random(in: 0...1))
   }
 
-  /// Sends, and sends again if the hub is busy for a moment: it has done nothing then.
+  /// Sends a request, and retries while the hub is busy: a busy hub has changed nothing.
   private func send(_ request: HubRequest) throws(KeepsakeError) -> HubResponse {
     var (request, left) = (request, Self.busyTimeout)
     request.end = end

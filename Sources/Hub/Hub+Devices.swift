@@ -7,9 +7,9 @@ package import KeepsakeValues
 
 /// A code that lets one more device use an account.
 public struct HubInvitation: Sendable, Equatable {
-  /// As good as a token until it has ended, was used, or another one was made.
+  /// Gives access until it expires, is used, or is replaced by another code.
   public let code: String
-  /// After which it is worth nothing.
+  /// When the code expires.
   public let end: Date
 }
 
@@ -19,16 +19,16 @@ public struct HubDevice: Sendable, Equatable {
   public let number: Int64
   /// The name that its user gave it.
   public let name: String
-  /// When it became one of the account.
+  /// When the device joined the account.
   public let created: Date
-  /// When its token was last used, to a day.
+  /// When its token was last used, with the precision of a day.
   public let lastUse: Date
-  /// Whether it is the one that asks.
+  /// Whether it is the device that has sent the request.
   public let isSelf: Bool
 }
 
 extension Hub {
-  /// Makes a code with which another device may join the account, in place of the one before.
+  /// Makes a code with which another device can join the account. It replaces the code before.
   public func invite() throws(KeepsakeError) -> HubInvitation {
     let answer = try client.object("POST", path("/invitations"))
     guard case .string(let code)? = answer["code"], case .integer(let end)? = answer["ends"] else {
@@ -55,18 +55,18 @@ extension Hub {
       "PATCH", path("/devices/\(device)"), .object(["name": .string(name)]))
   }
 
-  /// Removes a device from the account: its token is worthless at once. What it holds it keeps.
+  /// Revokes a device's token at once. The device keeps its data.
   public func revoke(_ device: Int64) throws(KeepsakeError) {
     _ = try client.object("DELETE", path("/devices/\(device)"))
   }
 
-  /// Deletes the account, with all its rows and devices, from the hub. Devices keep what they hold.
+  /// Deletes the account, with all its rows and devices, from the hub. Devices keep their data.
   public func deleteAccount() throws(KeepsakeError) {
     _ = try client.object("DELETE", path(""))
   }
 
-  /// Reads all rows of the account. A key that is pushed meanwhile comes twice: the later row
-  /// counts.
+  /// Reads all rows of the account. A key that is pushed meanwhile appears twice: the later row is
+  /// the valid one.
   ///
   /// - Returns: the number of rows that this version cannot read.
   package func forEachRow(_ body: (Entry) -> Void) throws(KeepsakeError) -> Int {

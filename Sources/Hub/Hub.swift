@@ -19,7 +19,7 @@ public struct Hub: Sendable {
   /// The hub's address.
   public var url: HubURL { client.url }
 
-  /// Sends the hub nothing.
+  /// Does not contact the hub.
   public init(_ url: HubURL, _ membership: HubMembership) {
     self.init(url, membership, by: SystemTransport())
   }
@@ -35,10 +35,10 @@ public struct Hub: Sendable {
     (self.client, account) = (client, membership.account)
   }
 
-  /// The path of the account, and below it.
-  func path(_ rest: String) -> String { "/accounts/\(HubMembership.text(account))\(rest)" }
+  /// The path of the account, followed by `rest`.
+  func path(_ rest: String) -> String { "/accounts/\(HexNumber.text(account))\(rest)" }
 
-  /// The way to the hub, for one sync.
+  /// The channel to the hub for one sync.
   package func channel(refused: RefusedRows = RefusedRows()) -> any HubChannel {
     HTTPChannel(hub: self, refused: refused)
   }
@@ -47,10 +47,10 @@ public struct Hub: Sendable {
 extension Device {
   /// Merges this device with a hub, both ways; the last writer of each key wins.
   ///
-  /// As a merge with another file: safe at any time, and merging again changes nothing. In the
-  /// report this device is number 0 and the hub number 1. This device finds the conflicts, and logs
-  /// them. Waits for the network on the calling thread; for a busy hub a minute at most before each
-  /// page.
+  /// Like a merge with another file, it is safe at any time, and merging again changes nothing. In
+  /// the report this device is number 0 and the hub number 1. This device finds the conflicts, and
+  /// logs them. The calling thread waits for the network, and, if the hub is busy, up to a minute
+  /// before each page.
   ///
   /// - Parameters:
   ///   - hub: the hub, with this device's membership.
@@ -64,8 +64,8 @@ extension Device {
     try Merge.run(self, with: hub.channel(), options: options)
   }
 
-  /// Drops old tombstones, as `compact(keeping:)`, also on a hub that has nothing new for this
-  /// device.
+  /// Drops old tombstones, like `compact(keeping:)`; the hub drops them too, if it has nothing new
+  /// for this device.
   ///
   /// - Parameters:
   ///   - age: how long a tombstone is kept.
@@ -78,8 +78,8 @@ extension Device {
     try compact(keeping: age, hubs: [hub.channel()])
   }
 
-  /// Prepares this device for the first merge with another account. End all sessions of all
-  /// processes with the old account before: they would read it back.
+  /// Prepares this device for the first merge with another account. First end all sessions with the
+  /// old account, in all processes: they would read its values back.
   ///
   /// - Parameter keepsValues: whether the synced stores keep their values, which the new account
   ///   then gets. Otherwise they are emptied: nothing of the old account reaches the new one.

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// One request and its answer: bounded in time and size, and validated.
+// Sends a request, and reads its answer, which is validated, and bounded in time and size.
 
 import Foundation
 import KeepsakeDevice
@@ -15,14 +15,14 @@ struct HubRequest {
   /// The type of the answer.
   var kind = HubClient.Kind.json
   var headers: [String: String] = [:]
-  /// Statuses other than 2xx that are answers, too.
+  /// Statuses other than 2xx that count as answers.
   var accepted: Set<Int> = []
-  /// How long nothing may come back. A body has a second more for each KiB, as the hub gives it:
-  /// whether it moves is not known where something on the way buffers it.
+  /// The maximum time without data from the hub. A body adds a second for each KiB, as on the hub:
+  /// a proxy may buffer the body, so its progress is unknown.
   var timeout: Duration
-  /// When its answer is given up, however much of it has come.
+  /// The deadline of the answer, even if a part of it has arrived.
   var end: ContinuousClock.Instant?
-  /// Gets the exchange, to cancel it.
+  /// Receives the exchange, which can be cancelled.
   var onBegin: (any TransportExchange) -> Void = { _ in }
 
   init(_ method: String, _ path: String, _ body: [UInt8]? = nil) {
@@ -33,10 +33,10 @@ struct HubRequest {
 
 struct HubResponse {
   let status: Int
-  /// By names in small letters.
+  /// By lowercase names.
   let headers: [String: String]
   var body: [UInt8] = []
-  /// The hub's clock, in milliseconds since 1970; nil for one that cannot be.
+  /// The hub's clock, in milliseconds since 1970; nil if it is out of range.
   var clock: Int64? {
     headers["hub-clock"].flatMap { Int64($0) }
       .flatMap { 0...HybridTimestamp.maximumMilliseconds ~= $0 ? $0 : nil }
@@ -45,17 +45,17 @@ struct HubResponse {
 
 struct HubClient: Sendable {
   let url: HubURL
-  /// Nil for requests that have none.
+  /// Nil for requests without a token.
   let token: String?
   let transport: any HubTransport
-  /// The time that goes on.
+  /// The monotonic clock.
   var now: @Sendable () -> ContinuousClock.Instant = { .now }
-  /// Lets time pass.
+  /// Blocks the thread.
   var pause: @Sendable (Duration) -> Void = { Thread.sleep(forTimeInterval: $0 / .seconds(1)) }
 
-  /// How long nothing may come back, after a body's own time.
+  /// The maximum time without data, beyond the time for the body.
   static let timeout = Duration.seconds(30)
-  /// How long an answer takes at most, beside the time for its bytes; events go on.
+  /// The maximum time for an answer, beyond the time for its bytes. Event streams have no maximum.
   static let deadline = Duration.seconds(600)
 
   /// The time for bytes on the slowest path: a second for each KiB.
@@ -84,7 +84,7 @@ struct HubClient: Sendable {
     return response
   }
 
-  /// The same, piece by piece.
+  /// Sends a request, and passes the answer's body on, piece by piece.
   @discardableResult
   func read(
     _ request: HubRequest, _ take: ([UInt8]) throws(KeepsakeError) -> Void
@@ -130,7 +130,7 @@ struct HubClient: Sendable {
     var headers = request.headers
     headers["Accept"] = "\(request.kind.rawValue), \(Kind.problem.rawValue)"
     headers["User-Agent"] = "keepsake"
-    // Foundation for Linux would wait a second for an answer to it.
+    // Foundation for Linux would send it, and wait a second for the answer.
     headers["Expect"] = ""
     if let token { headers["Authorization"] = "Bearer \(token)" }
     if request.body != nil { headers["Content-Type"] = request.type.rawValue }
@@ -152,7 +152,7 @@ struct HubClient: Sendable {
     }
   }
 
-  /// The error for an answer with another status than the expected one.
+  /// The error for an answer with an unexpected status.
   private func failure(
     _ status: Int, _ headers: [String: String], _ exchange: any TransportExchange,
     _ request: HubRequest, _ end: ContinuousClock.Instant?

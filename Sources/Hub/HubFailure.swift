@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Errors about hubs: where, what, and what to do. What the hub says about the problem is quoted.
+// Errors about hubs: each names the hub, the problem and a cure, and quotes the hub's details.
 
 import Foundation
 import KeepsakeDevice
 import KeepsakeValues
 
 enum HubFailure {
-  /// The hub says what the protocol does not let it say.
+  /// The hub's answer violates the protocol.
   static func malformed(_ url: HubURL, _ problem: String) -> KeepsakeError {
     KeepsakeError(
       .malformed, path: url.description, "its answer \(problem)",
@@ -19,7 +19,7 @@ enum HubFailure {
   ) -> KeepsakeError {
     let problem =
       switch fault {
-      case .silent: "nothing came back for \(timeout.components.seconds) seconds"
+      case .timedOut: "nothing came back for \(timeout.components.seconds) seconds"
       case .cancelled: "the request was cancelled"
       case .failed(let words): "it cannot be reached (\(clean(words)))"
       }
@@ -55,7 +55,7 @@ enum HubFailure {
 
   private typealias Sentences = (KeepsakeError.Code, problem: String, cure: String)
 
-  /// The types of the protocol.
+  /// The problem types of the protocol.
   private static func known(_ type: String?, _ problem: HubProblem) -> Sentences? {
     let later = problem.retryAfter.map { "try again in \($0) s" } ?? "try again later"
     switch type {
@@ -88,7 +88,7 @@ enum HubFailure {
     }
   }
 
-  /// The type of a status that a proxy answers in the hub's place.
+  /// The problem type of a status that a proxy sends in place of the hub.
   private static func type(_ status: Int) -> String? {
     switch status {
     case 413: "too-large"
@@ -111,7 +111,7 @@ enum HubFailure {
     )
   }
 
-  /// Text of others for a line of ours.
+  /// Shortens foreign text, and removes its line breaks.
   static func clean(_ words: String) -> String {
     String(
       words.unicodeScalars.prefix(200).map { $0.properties.isWhitespace ? " " : Character($0) })

@@ -15,9 +15,9 @@ import KeepsakeValues
 public struct HubMembership: Sendable, Equatable {
   /// The ID of the account: a random number below 2^62.
   public let account: Int64
-  /// By what the hub knows the device: 32 random bytes as base64url without padding.
+  /// Identifies the device to the hub: 32 random bytes as base64url without padding.
   public let token: String
-  /// The number of the device in the account; nil until the hub has told it.
+  /// The number of the device in the account; nil until the hub has assigned it.
   public internal(set) var device: Int64?
 
   package init(account: Int64, token: String, device: Int64?) {
@@ -26,7 +26,7 @@ public struct HubMembership: Sendable, Equatable {
 
   /// A membership as it was stored.
   ///
-  /// - Throws: `KeepsakeError` with the code `unauthorized` for what is no ID or no token.
+  /// - Throws: `KeepsakeError` with the code `unauthorized` if the ID or the token is malformed.
   public init(account: Int64, token: String) throws(KeepsakeError) {
     guard (1..<(1 << 62)).contains(account), Secrets.isSecret(token) else {
       throw KeepsakeError(
@@ -41,10 +41,10 @@ public struct HubMembership: Sendable, Equatable {
     HubMembership(account: .random(in: 1..<(1 << 62)), token: Secrets.random(), device: nil)
   }
 
-  /// The membership of an account that another device has invited to.
+  /// The membership of an account for which another device has made an invitation.
   ///
-  /// - Parameter code: from `Hub.invite()`; good once, for ten minutes.
-  /// - Throws: `KeepsakeError` with the code `unauthorized` for what is no code.
+  /// - Parameter code: from `Hub.invite()`; valid once, for ten minutes.
+  /// - Throws: `KeepsakeError` with the code `unauthorized` if the code is malformed.
   public init(invitation code: String) throws(KeepsakeError) {
     guard let dot = code.firstIndex(of: "."),
       let account = JSON.string(String(code[..<dot])).hexadecimal, account > 0,
@@ -59,11 +59,11 @@ public struct HubMembership: Sendable, Equatable {
 
   // MARK: - Joining
 
-  /// Makes the account, and this device its first. May be repeated.
+  /// Creates the account, with this device as its first. May be repeated.
   ///
   /// - Parameters:
   ///   - url: the hub's address.
-  ///   - secret: the operator's.
+  ///   - secret: the operator's secret.
   ///   - name: what the user calls the device.
   public mutating func create(
     at url: HubURL, secret: String, name: String
@@ -74,14 +74,14 @@ public struct HubMembership: Sendable, Equatable {
   package mutating func create(
     at url: HubURL, secret: String, name: String, by transport: any HubTransport
   ) throws(KeepsakeError) {
-    // An operator may have written one of any kind.
+    // The operator may have chosen a secret that a header cannot hold.
     guard secret.utf8.count >= 32, secret.utf8.allSatisfy({ 0x21...0x7E ~= $0 }) else {
       throw Self.wrongSecret(url, "the secret is none of a hub's")
     }
     let body = JSON.object(["name": .string(name), "token": .string(token)])
     do throws(KeepsakeError) {
       device = try HubClient(url: url, token: secret, transport: transport)
-        .joined("PUT", "/accounts/\(Self.text(account))", body, account)
+        .joined("PUT", "/accounts/\(HexNumber.text(account))", body, account)
     } catch  where error.code == .unauthorized {
       throw Self.wrongSecret(url, "it does not take the secret")
     }
@@ -93,11 +93,11 @@ public struct HubMembership: Sendable, Equatable {
       cure: "use what the file of its operator's secret holds")
   }
 
-  /// Makes this device one of the account. May be repeated.
+  /// Adds this device to the account. May be repeated.
   ///
   /// - Parameters:
   ///   - url: the hub's address.
-  ///   - code: by which the membership was made.
+  ///   - code: the invitation for which the membership was made.
   ///   - name: what the user calls the device.
   public mutating func join(
     at url: HubURL, code: String, name: String
@@ -112,19 +112,12 @@ public struct HubMembership: Sendable, Equatable {
       "code": .string(code), "name": .string(name), "token": .string(token),
     ])
     device = try HubClient(url: url, token: nil, transport: transport)
-      .joined("POST", "/accounts/\(Self.text(account))/devices", body, account)
-  }
-
-  // MARK: - Text
-
-  /// The ID of an account as 16 hexadecimal digits.
-  package static func text(_ account: Int64) -> String {
-    ReplicaID(rawValue: account).description
+      .joined("POST", "/accounts/\(HexNumber.text(account))/devices", body, account)
   }
 }
 
 extension HubClient {
-  /// Sends what a device becomes one of an account by.
+  /// Sends the request that adds a device to an account.
   ///
   /// - Returns: the device's number.
   fileprivate func joined(
@@ -136,7 +129,7 @@ extension HubClient {
     return device
   }
 
-  /// Sends a request, and reads an object.
+  /// Sends a request, and reads a JSON object.
   func object(
     _ method: String, _ path: String, _ body: JSON? = nil
   ) throws(KeepsakeError) -> JSON {

@@ -5,22 +5,22 @@ import KeepsakeValues
 
 /// Why a hub refuses a request: the cause of errors about hubs.
 struct HubProblem: Error, Equatable {
-  /// The longest pause that is believed.
+  /// The longest pause that is accepted, in seconds.
   private static let longestPause = 300
 
-  /// The end of `type`; nil for the answer of something else.
+  /// The end of `type`; nil if the answer is not a hub's.
   var name: String?
   var detail = ""
   /// The limit that was exceeded.
   var limit: String?
   /// The row that exceeds it, from 0.
   var row: Int?
-  /// Seconds after which the hub wants to be asked again.
+  /// Seconds after which to retry.
   var retryAfter: Int?
-  /// Whether the hub has done nothing, and may do it soon.
+  /// Whether the hub has changed nothing, and a retry may succeed soon.
   var isBusy = false
 
-  /// Whether a limit was exceeded by what a device says of itself, not by rows.
+  /// Whether a limit was exceeded by the data about the device, not by rows.
   var isOfSender: Bool {
     ["vectorBytes", "markBytes", "replicaBytes", "headBytes"].contains(limit)
   }
@@ -44,7 +44,7 @@ struct HubProblem: Error, Equatable {
 }
 
 extension JSON {
-  /// - Returns: nil for what is no JSON.
+  /// - Returns: nil if the bytes are not JSON.
   static func read(_ bytes: some Collection<UInt8>) -> JSON? {
     guard let text = String(validating: bytes, as: UTF8.self),
       case .success(let json) = Result(catching: { try JSON(parsing: text) })
@@ -54,8 +54,7 @@ extension JSON {
 }
 
 extension KeepsakeError {
-  /// How long a hub that is busy or out of service asks to be left alone, if it says so; five
-  /// minutes at most.
+  /// The pause that a busy or unavailable hub has asked for, if any; five minutes at most.
   public var retryAfter: Duration? {
     (rootCause as? HubProblem)?.retryAfter.map { .seconds($0) }
   }

@@ -1,6 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-//
-// A device that stays synced with a hub.
 
 public import KeepsakeDevice
 public import KeepsakeSessions
@@ -16,9 +14,9 @@ public import KeepsakeSync
 ///       print("not synced:", error)
 ///     }
 ///
-/// It syncs when it begins, at each write to the device by whichever process, when others have
-/// written, and whenever there is a network again; at most five times a second. Without a network
-/// it tries again after a second, and less and less often, every five minutes at last.
+/// It syncs at the start, at each write to the device by any process, when other devices have
+/// written, and when the network returns; at most five times a second. Without a network it retries
+/// after a second, then less and less often, at last every five minutes.
 public final class HubSession: Sendable {
   private let loop: SessionLoop
 
@@ -28,10 +26,10 @@ public final class HubSession: Sendable {
   ///   - device: the device; the session keeps it open.
   ///   - hub: the hub, with this device's membership.
   ///   - options: as for `Device.merge(with:options:)` with a hub.
-  ///   - onState: gets each state, on the session's thread.
-  ///   - onSync: gets the report of each sync that has read or changed anything, also of one
+  ///   - onState: receives each state, on the session's thread.
+  ///   - onSync: receives the report of each sync that has read or changed anything, also of one
   ///     that failed half-way. It may read and write, and cancel the session.
-  ///   - onFailure: gets the reason why they could not sync, once for as long as it is the same.
+  ///   - onFailure: receives the reason of a failed sync, but not again while it stays the same.
   public convenience init(
     _ device: Device, _ hub: Hub, options: MergeOptions = MergeOptions(),
     onState: @escaping @Sendable (SessionState) -> Void = { _ in },
@@ -63,7 +61,7 @@ public final class HubSession: Sendable {
     work.pause = { $0.retryAfter }
     work.onState = onState
     work.listen = { listener in
-      // Pushes of other devices send no events here once the stream has ended.
+      // Without a stream no event reports the pushes of other devices.
       defer { known.newest = nil }
       do throws(KeepsakeError) {
         try EventStream(hub, listener) { known.newest = $0 }.listen()
@@ -78,13 +76,13 @@ public final class HubSession: Sendable {
 
   deinit { cancel() }
 
-  /// How they stand now.
+  /// The current state.
   public var state: SessionState { loop.state }
 
-  /// Ends the session. A sync that is under way is brought to its end in the background.
+  /// Ends the session. A sync that is under way is completed in the background.
   public func cancel() { loop.cancel() }
 
-  /// Ends the session, and returns when a sync that was under way has come to its end, whether the
-  /// task is cancelled or not.
+  /// Ends the session, and waits until a sync that is under way is complete, even if the task is
+  /// cancelled.
   public func finish() async { await loop.finish() }
 }

@@ -1,21 +1,21 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// How requests get to a hub: one protocol, so that tests play answers that are lost, late, slow or
-// hostile without a network.
+// Transports requests to a hub. Tests implement the protocol, to simulate lost, late, slow and
+// hostile answers without a network.
 
 package import Foundation
 
 package protocol HubTransport: Sendable {
-  /// Begins a request. What comes back is asked for piece by piece.
+  /// Begins a request. The caller reads the answer from the exchange, piece by piece.
   func begin(_ request: TransportRequest) -> any TransportExchange
 }
 
 package protocol TransportExchange: Sendable {
   /// Waits for the next piece.
   ///
-  /// - Parameter limit: how long nothing may come.
+  /// - Parameter limit: the maximum time to wait.
   func next(within limit: Duration) throws(TransportFault) -> TransportEvent
-  /// Ends it. A thread that waits gets `.cancelled`.
+  /// Ends the exchange. A waiting thread gets `.cancelled`.
   func cancel()
 }
 
@@ -27,16 +27,16 @@ package struct TransportRequest: Sendable {
 }
 
 package enum TransportEvent: Sendable {
-  /// - Parameter headers: by names in small letters.
+  /// - Parameter headers: by lowercase names.
   case head(status: Int, headers: [String: String])
   case body([UInt8])
   case end
 }
 
 package enum TransportFault: Error, Equatable {
-  /// Nothing came for as long as its caller would wait.
-  case silent
+  /// Nothing arrived within the caller's limit.
+  case timedOut
   case cancelled
-  /// Why it failed, in the words of the system.
+  /// The system's description of the failure.
   case failed(String)
 }

@@ -5,15 +5,15 @@ public import KeepsakeDevice
 
 /// The address of a hub: `https://host[:port][/prefix]`.
 ///
-/// `http` is for this machine alone: elsewhere any machine on the way could read the token.
+/// `http` is allowed only for this machine: on a network others could read the token.
 public struct HubURL: Sendable, Hashable, CustomStringConvertible {
-  /// Without a slash at its end.
+  /// The address, without a slash at its end.
   public let description: String
 
-  /// - Throws: `KeepsakeError` with the code `invalidValue` for what is no such address.
+  /// - Throws: `KeepsakeError` with the code `invalidValue` if the text is no such address.
   public init(_ text: String) throws(KeepsakeError) {
     func refused(_ problem: String, _ cure: String) -> KeepsakeError {
-      // What was not understood may have a password in it.
+      // The text may contain a password.
       let shown = text.contains("@") ? "(an address)" : String(text.prefix(200))
       return KeepsakeError(.invalidValue, path: shown, problem, cure: cure)
     }

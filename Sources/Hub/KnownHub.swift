@@ -5,20 +5,20 @@ import KeepsakeSync
 import Synchronization
 
 /// The state of a hub as a session knows it without a request: the newest mark while it listens,
-/// the clock, the longest row, and the rows that were refused. So it may push at once, whether
-/// others have pushed by then or not.
+/// the clock, the maximum row size, and the refused rows. With it a session can push without
+/// reading first.
 final class KnownHub: Sendable {
-  private struct State {
+  private struct LastAnswers {
     var newest: String?
     var rowLimit = Int.max
-    /// Milliseconds since 1970, and when they came.
+    /// The hub's clock in milliseconds since 1970, and when it was received.
     var clock: (milliseconds: Int64, date: ContinuousClock.Instant)?
   }
 
-  private let state = Mutex(State())
+  private let state = Mutex(LastAnswers())
   let refused = RefusedRows()
 
-  /// The newest mark by an event or a push; nil while nothing listens.
+  /// The newest mark by an event or a push; nil while there is no event stream.
   var newest: String? {
     get { state.withLock(\.newest) }
     set { state.withLock { $0.newest = newValue } }
@@ -28,7 +28,8 @@ final class KnownHub: Sendable {
     state.withLock { $0.clock = (clock, now) }
   }
 
-  /// Notes clock and longest row of an answer, and adds the latter to one that does not say it.
+  /// Stores the clock and the maximum row size of an answer. An answer without the latter gets the
+  /// stored one.
   func complete(_ answer: inout HubPageAnswer, at now: ContinuousClock.Instant) {
     state.withLock { state in
       if answer.rowLimit == .max { answer.rowLimit = state.rowLimit }
@@ -36,14 +37,14 @@ final class KnownHub: Sendable {
     }
   }
 
-  /// Notes the newest mark of the answer to a push.
+  /// Stores the newest mark of the answer to a push.
   ///
   /// - Parameter base: the newest mark before. An event may have brought a later one meanwhile.
   func note(newest: String, after base: String) {
     state.withLock { if $0.newest == base { $0.newest = newest } }
   }
 
-  /// - Returns: the answer of a hub that has nothing new; nil if it has to be asked.
+  /// - Returns: the answer if the hub is known to have nothing new; nil if a request is needed.
   func answer(
     to request: HubPageRequest, at now: ContinuousClock.Instant
   ) -> HubPageAnswer? {
@@ -57,8 +58,8 @@ final class KnownHub: Sendable {
     return answer
   }
 
-  /// Whether either side has what the other has not. What a sync itself commits wakes its session,
-  /// and its push comes back as an event.
+  /// Whether either side has something that the other lacks. A sync's own commits and pushes also
+  /// wake its session, which this tells apart.
   func isNew(to device: Device, account: Int64) -> Bool {
     guard let newest else { return true }
     let isSynced = Result { () throws(KeepsakeError) in
@@ -68,7 +69,7 @@ final class KnownHub: Sendable {
           && cursor.sent.sequenceNumber == connection.marks.newestNumber()
       }
     }
-    // The sync reports what fails.
+    // If the read fails, the sync reports it.
     if case .success(true) = isSynced { return false }
     return true
   }

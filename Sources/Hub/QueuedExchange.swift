@@ -4,26 +4,26 @@ import Dispatch
 import KeepsakeDevice
 import Synchronization
 
-/// What comes back of a request, until it is asked for.
+/// Queues the events of an answer until the caller reads them.
 final class QueuedExchange: TransportExchange {
-  private struct State {
+  private struct EventQueue {
     var events: [Result<TransportEvent, TransportFault>] = []
     /// Bytes in `events`.
     var waiting = 0
-    /// Set if its caller has given up: cancelled it, waited too long, or got too much.
+    /// Set if the exchange was abandoned: cancelled, timed out, or too much was unread.
     var fault: TransportFault?
   }
 
-  /// Bytes that may wait to be asked for.
+  /// The maximum number of unread bytes.
   private static let limit = 32 << 20
   private let stop: @Sendable () -> Void
-  private let state = Mutex(State())
+  private let state = Mutex(EventQueue())
   private let signal = DispatchSemaphore(value: 0)
 
-  /// - Parameter stop: ends a request that does not look at `isOver` itself.
+  /// - Parameter stop: ends a request that does not poll `isAbandoned`.
   init(stop: @escaping @Sendable () -> Void = {}) { self.stop = stop }
 
-  var isOver: Bool { state.withLock { $0.fault != nil } }
+  var isAbandoned: Bool { state.withLock { $0.fault != nil } }
 
   private func end(_ fault: TransportFault) {
     state.withLock { $0.fault = fault }
@@ -52,8 +52,8 @@ final class QueuedExchange: TransportExchange {
       }
       if let event { return try event.get() }
       if isLate {
-        end(.silent)
-        throw .silent
+        end(.timedOut)
+        throw .timedOut
       }
     }
   }

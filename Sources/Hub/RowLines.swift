@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Rows as JSON lines: a head, then a line for each row. Text that ends without a line break was cut
-// off.
+// Rows as JSON lines: a head, then a line for each row. Text without a line break at its end is
+// truncated.
 
 import KeepsakeDevice
 package import KeepsakeSync
@@ -47,7 +47,7 @@ extension HubUpload {
 extension HubPageAnswer {
   /// The maximum number of values and names in a line: more than a value of 1 MiB can have.
   private static let maximumItems = 600_000
-  /// Lines that are read: more than a hub sends.
+  /// The maximum number of lines: more than a hub sends.
   private static let maximumLines = 100_000
 
   init(_ response: HubResponse, _ url: HubURL) throws(KeepsakeError) {
@@ -91,7 +91,7 @@ extension HubPageAnswer {
     else { throw Self.error(1, "\"cursor\", \"isLast\", \"vectors\" or \"rows\" is wrong") }
     (knowsCursor, self.isLast) = (state == "known", isLast)
     if case .integer(let limit)? = head["rowBytes"], limit > 0 { rowLimit = Int(limit) }
-    // Another version may have written what this one cannot read.
+    // The mark may be of another version, and unreadable here.
     if case .string(let text)? = head["mark"] { deviceMark = Mark(text: text) }
     let firstRow = Int(count) + 1
     for line in lines[1..<firstRow] {
@@ -112,7 +112,7 @@ extension HubPageAnswer {
       } else {
         unreadable += 1
         if case .success(let json) = json, case .string(let key)? = json["key"],
-          // No device has a longer one.
+          // No device has a longer key.
           key.utf8.count <= 8_192
         {
           unreadableKeys.insert(ByteText(key))
@@ -143,13 +143,14 @@ extension HubPageAnswer {
     do throws(JSONError) {
       return try JSON(parsing: text, maximumItems: maximumItems)
     } catch {
-      // Half of a surrogate pair, or a number without end: valid JSON, which a hub accepts.
+      // A hub accepts JSON that this parser refuses: half of a surrogate pair, or a number too
+      // large.
       guard let part = readablePart(of: line) else { throw Self.error(number, "\(error)") }
       return part
     }
   }
 
-  /// An object of those members that can be read.
+  /// An object with the members that can be read.
   private static func readablePart(of line: ArraySlice<UInt8>) -> JSON? {
     var (slices, members) = (JSONSlices(Array(line), 0..<line.count), [JSON.Member]())
     let result = Result {

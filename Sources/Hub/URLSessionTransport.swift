@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Requests by URLSession, which calls a delegate on a queue of its own; the caller's thread waits
-// for the answer. It follows no redirect, as the one it leads to would get the token, and
-// keeps no cookies and no cache. Linux compiles it, and uses libcurl.
+// Sends requests with URLSession, which calls a delegate on its own queue, while the caller's
+// thread waits. It follows no redirect, as the target would get the token, and keeps no cookies and
+// no cache. Linux compiles this file too, but uses libcurl.
 
 import Foundation
 import Synchronization
@@ -25,13 +25,13 @@ final class URLSessionTransport: HubTransport {
     configuration.httpShouldSetCookies = false
     configuration.urlCache = nil
     configuration.requestCachePolicy = .reloadIgnoringLocalCacheData
-    // Who asks decides how long it waits.
+    // The caller decides how long it waits.
     configuration.timeoutIntervalForRequest = 7 * 86_400
     configuration.timeoutIntervalForResource = 7 * 86_400
     session = URLSession(configuration: configuration, delegate: delegate, delegateQueue: nil)
   }
 
-  /// A session holds its delegate until then.
+  /// A session retains its delegate until then.
   deinit { session.invalidateAndCancel() }
 
   package func begin(_ request: TransportRequest) -> any TransportExchange {

@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Group commit: all jobs of a batch are one transaction. No job is answered before the commit, not
-// even one that was refused: that may be because of what another one did. If the transaction fails,
-// each job runs in one of its own, as one account may be what lets all fail. SQLite writes nothing
-// for a transaction that has changed nothing.
+// Group commit: all jobs of a batch share one transaction. No job is answered before the commit,
+// not even a refused one, as a change of another job may be the reason. If the transaction fails,
+// each job runs in its own, as one job may be the cause. SQLite writes nothing for a transaction
+// without changes.
 
 import KeepsakeHubServer
 import KeepsakeStorage
 
 /// Jobs that are committed together.
 struct Batch {
-  /// A batch takes no more jobs after so many: a small push waits for all of its batch.
+  /// The limits of a batch: a small push waits for the whole batch.
   private static let (mostJobs, mostChanges) = (256, 4_000)
 
   private let jobs: ArraySlice<HubJob>
@@ -22,7 +22,7 @@ struct Batch {
 
   /// Commits jobs, and calls back for each of them.
   ///
-  /// - Parameter marks: gets the new marks, by account.
+  /// - Parameter marks: receives the new marks, by account.
   /// - Returns: how many of the jobs are done.
   func run(_ marks: inout [Int64: HubMark]) -> Int {
     var tried = 0
@@ -53,7 +53,7 @@ struct Batch {
   }
 
   /// - Returns: the new mark of each job that was tried, if it has made one.
-  /// - Throws: when nothing of it has happened.
+  /// - Throws: if nothing was committed.
   private func commit(_ tried: inout Int) throws -> [HubMark?] {
     var marks: [HubMark?] = []
     do {
@@ -79,7 +79,7 @@ struct Batch {
     do {
       try sole.checkNames()
     } catch {
-      // If the file was replaced, its log may be all that is left.
+      // If the file was replaced, its log may be the only copy of the data.
       do {
         try connection.refuseMovedFile()
       } catch {

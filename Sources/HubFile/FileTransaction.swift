@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Reads and changes of a transaction.
+// Runs the statements of jobs in a transaction.
 
 import KeepsakeHubServer
 import KeepsakeStorage

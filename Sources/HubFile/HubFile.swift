@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// One file, one connection, one queue. What waits is committed together (`Batch.swift`), so that
+// One file, one connection, one queue. Waiting jobs are committed together (`Batch.swift`), so that
 // many pushes share one wait for the disk.
 
 import Dispatch
@@ -11,19 +11,19 @@ import Synchronization
 
 /// The accounts of a hub in one SQLite file.
 ///
-/// Nothing else may have the file open meanwhile. A commit is safe from a power cut before it is
-/// acknowledged, as far as the disk keeps its word (`synchronous = FULL`).
+/// No other program may have the file open. A commit is safe from a power failure before it is
+/// acknowledged, if the disk executes flushes (`synchronous = FULL`).
 package final class HubFile: HubStore {
-  private struct State {
+  private struct WaitingJobs {
     var jobs: [HubJob] = []
     var onChange: (@Sendable (_ account: Int64, _ newest: HubMark) -> Void)?
-    /// Whether the queue is about to take the jobs.
+    /// Whether a commit is scheduled on the queue.
     var isAwake = false
     var isClosed = false
   }
 
-  /// Jobs that wait: so many are done within a second or two. A device that asks then is
-  /// refused, and asks later.
+  /// The maximum number of waiting jobs, which take a second or two. Beyond it a device is refused,
+  /// and retries later.
   private static let limit = 2_000
 
   private let path: String
@@ -31,16 +31,16 @@ package final class HubFile: HubStore {
   private let report: @Sendable (KeepsakeError) -> Void
   private let queue = DispatchQueue(label: "keepsake.hub.file")
   /// Held for a few instructions; no job and no observer is called under it.
-  private let state = Mutex(State())
+  private let state = Mutex(WaitingJobs())
 
-  /// Opens a hub's file, and makes it when it is missing.
+  /// Opens a hub's file, and creates it if it is missing.
   ///
   /// - Parameters:
-  ///   - path: of the file; its log stands beside it.
-  ///   - busyTimeout: how long to wait for another program that has it open, as a hub that ends.
+  ///   - path: the path of the file; its log is in the same folder.
+  ///   - busyTimeout: how long to wait for another program that has it open, such as a hub that
+  ///     ends.
   ///   - migrations: the text of each, in order.
-  ///   - report: called on the file's queue with an error of moving the log into the file, for
-  ///     which no caller waits. Nothing is lost then.
+  ///   - report: receives errors of checkpoints, on the file's queue. No data is lost then.
   /// - Throws: `KeepsakeError`; then the file is as it was.
   package init(
     path: String, busyTimeout: Duration = .seconds(2), migrations: [String] = HubMigrations.all,

@@ -1,36 +1,36 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Whether the log beside a hub's file is its own, as `LogCheck.swift` asks it of a device's: SQLite
-// believes any log of the right name, and a backup that is put in the place of a file that crashed,
-// without that one's log, would be destroyed by it.
+// Checks that the log of a hub's file is its own, as `LogCheck.swift` does for a device's. SQLite
+// reads any log of the right name: if a backup replaces a file that has crashed, but not its log,
+// that log would destroy the backup.
 //
-// A log is the file's own if both together are a whole hub that the file alone can have become: an
-// account's sequence numbers never fall, and a number has one mark. This reads every page, so it
-// is done only for a log that a crash has left.
+// A log is the file's own if both together are an undamaged hub that the file alone can have
+// become: an account's sequence numbers never decrease, and a number has only one mark. The check
+// reads every page, so it runs only for a log that a crash has left.
 
 import KeepsakeHubServer
 import KeepsakeStorage
 
 enum HubLog {
-  /// A log's header; one without frames changes nothing.
+  /// The size of a log's header. A log without frames changes nothing.
   private static let headerSize = 32
 
-  /// Opens a file by `connect` where its log may be read.
+  /// Opens a file by `connect`, if its log is its own.
   ///
   /// - Throws: `KeepsakeError` with code `foreignLog`; then nothing was written.
-  static func passing(
+  static func open(
     _ path: String, _ connect: () throws -> SoleConnection
   ) throws -> SoleConnection {
     let real = Location.real(path)
     guard try FileStatus(of: real + "-wal")?.size ?? 0 > headerSize else { return try connect() }
-    // To close a file releases every lock of this process on it: none has it open.
+    // Closing a file releases all locks of this process on it, so it must not be open here.
     try SoleConnection.refuseOpen(path)
     try ExclusiveLock(path: path, real: real).release()
-    let alone = try state { try SoleConnection.read(withoutLog: path) { try HubState($0) } }
+    let alone = try state { try SoleConnection.read(withoutLog: path) { try NewestMarks($0) } }
     var problem = Schema.damaged(path, "the file is damaged")
     do {
       let sole = try connect()
-      if let both = try state({ try sole.access(HubState.init(checking:)) }),
+      if let both = try state({ try sole.access(NewestMarks.init(checking:)) }),
         alone.map(both.follows) ?? true
       {
         return sole
@@ -41,7 +41,7 @@ enum HubLog {
       problem = error
     }
     let isWhole = try state {
-      try SoleConnection.read(withoutLog: path, HubState.init(checking:))
+      try SoleConnection.read(withoutLog: path, NewestMarks.init(checking:))
     }
     guard isWhole != nil else { throw problem }
     throw KeepsakeError(
@@ -49,8 +49,8 @@ enum HubLog {
       cure: "move \(real)-wal away; the file alone is whole")
   }
 
-  /// - Returns: nil of what is damaged, or no hub.
-  private static func state(_ read: () throws -> HubState) throws -> HubState? {
+  /// - Returns: nil if the file is damaged, or no hub's.
+  private static func state(_ read: () throws -> NewestMarks) throws -> NewestMarks? {
     do {
       return try read()
     } catch let error as KeepsakeError where error.isRefusal || error.isOfSchema {
@@ -59,9 +59,9 @@ enum HubLog {
   }
 }
 
-/// What a hub's file says of itself that tells two states of it apart.
-private struct HubState {
-  /// The newest mark of each account.
+/// The newest marks of a hub's file, which tell two states of it apart.
+private struct NewestMarks {
+  /// By account.
   private let newest: [Int64: HubMark]
 
   init(_ connection: Connection) throws {
@@ -71,7 +71,7 @@ private struct HubState {
     newest = Dictionary(all, uniquingKeysWith: { $1 })
   }
 
-  /// After a look at every page.
+  /// Checks every page first.
   init(checking connection: Connection) throws {
     try HubSchema.check(connection)
     let found = try connection.first("PRAGMA integrity_check(1)") { $0.text(0) }
@@ -79,7 +79,7 @@ private struct HubState {
     try self.init(connection)
   }
 
-  func follows(_ earlier: HubState) -> Bool {
+  func follows(_ earlier: NewestMarks) -> Bool {
     earlier.newest.allSatisfy { id, before in
       guard let now = newest[id] else { return true }
       return now.number > before.number || now.isSame(before)

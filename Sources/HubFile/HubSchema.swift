@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What a hub's file must look like before a row of it is believed, as `Schema.swift` has it for a
+// Checks the schema of a hub's file before its rows are read, as `Schema.swift` does for a
 // device's.
 
 import Foundation
@@ -16,7 +16,7 @@ enum HubSchema {
   ) throws(KeepsakeError) -> SoleConnection {
     try makeEmpty(path)
     do {
-      let sole = try HubLog.passing(path) {
+      let sole = try HubLog.open(path) {
         try SoleConnection(path: path, busyTimeout: busyTimeout)
       }
       try sole.access { connection in
@@ -42,7 +42,7 @@ enum HubSchema {
     }
   }
 
-  /// In the words of who runs a hub.
+  /// The same error in terms of a hub.
   private static func explained(_ error: KeepsakeError) -> KeepsakeError {
     switch error.code {
     case .locked:
@@ -59,7 +59,7 @@ enum HubSchema {
 
   private static let kind = "a hub's file"
 
-  /// Makes an empty file where there is none, for its owner alone: values are in it, in clear.
+  /// Creates an empty file if there is none. Only its owner may read it: values are not encrypted.
   private static func makeEmpty(_ path: String) throws(KeepsakeError) {
     if let status = try FileStatus(of: path) {
       guard status.kind == .regular else {
@@ -71,7 +71,7 @@ enum HubSchema {
     let real = Location.real(path)
     try Creation.refuseOrphanedLog(of: real)
     let descriptor = Foundation.open(path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0o600)
-    // Another hub may have made it meanwhile.
+    // Another hub may have created it meanwhile.
     guard descriptor >= 0 || errno == EEXIST else { throw Creation.cannotCreate(path, errno) }
     // No connection of this process has it open yet, so no lock is lost.
     if descriptor >= 0 { close(descriptor) }
@@ -91,7 +91,7 @@ enum HubSchema {
     try connection.first("PRAGMA page_count") { $0.integer(0) } == 0
   }
 
-  /// - Returns: how many of the migrations it has.
+  /// - Returns: the number of migrations that the file has.
   @discardableResult
   static func check(
     _ connection: Connection, _ migrations: [String] = HubMigrations.all
@@ -101,7 +101,7 @@ enum HubSchema {
     return version
   }
 
-  /// - Returns: how many of the migrations it has.
+  /// - Returns: the number of migrations that the file has.
   @discardableResult
   private static func checkObjects(
     _ connection: Connection, _ migrations: [String]
@@ -120,7 +120,7 @@ enum HubSchema {
         "it has schema version \(version), this program knows version \(migrations.count)",
         cure: "update this program")
     }
-    // SQLite keeps each statement as the migration has it.
+    // SQLite stores each statement as the migration has it.
     let objects = try connection.all(
       """
       SELECT substr(sql, 1, 10000) FROM sqlite_schema
@@ -139,7 +139,7 @@ enum HubSchema {
     return version
   }
 
-  /// Throws when the file's end is missing: SQLite takes the rest of a last page for zeros.
+  /// Throws if the file's end is missing: SQLite would read the rest of the last page as zeros.
   private static func refuseCutOff(_ connection: Connection) throws {
     let pages = try connection.first("PRAGMA page_count") { $0.integer(0) } ?? 0
     let size = try connection.first("PRAGMA page_size") { $0.integer(0) } ?? 0

@@ -10,8 +10,8 @@
     let certificate: String
     let key: String
 
-    /// - Throws: `HubServerError` if they cannot be read now. Later, a handshake uses what was read
-    ///   now.
+    /// - Throws: `HubServerError` if the files cannot be read now. If they cannot be read later, a
+    ///   handshake uses what was read now.
     func configuration(_ logger: Logger) throws -> TLSConfiguration {
       var tls = TLSConfiguration.makeServerConfiguration(
         certificateChain: try chain(), privateKey: try privateKey())
@@ -39,7 +39,7 @@
       .privateKey(try Self.read(key) { try NIOSSLPrivateKey(file: $0, format: .pem) })
     }
 
-    /// Names the file that fails: the library does not.
+    /// Adds the file's name to an error of the library, which lacks it.
     static func read<Value>(_ file: String, _ body: (String) throws -> Value) throws -> Value {
       do {
         return try body(file)

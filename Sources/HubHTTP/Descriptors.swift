@@ -3,15 +3,15 @@
 #if Hub
   import Foundation
 
-  /// The open files that the system allows this process.
+  /// The limit of open files of this process.
   package enum Descriptors {
-    /// For the database, the log, metrics, and connections that are being accepted.
+    /// Descriptors for the database, the log, metrics, and connections that are being accepted.
     private static let reserve = 64
-    /// Connections to metrics.
+    /// The maximum number of connections to metrics.
     static let forMetrics = 16
 
-    /// Raises the process's limit to the hard one: at the limit no connection can be accepted, and
-    /// the server would try without end.
+    /// Raises the soft limit to the hard one: at the limit no connection can be accepted, and the
+    /// server would retry without end.
     ///
     /// - Returns: how many of the wanted connections it allows.
     package static func connections(_ wanted: Int) -> Int {

@@ -8,7 +8,7 @@
   import Logging
   import NIOCore
 
-  /// A request's context: the connection, and who has asked.
+  /// A request's context: its connection, and the account and device of its path.
   struct HubContext: RequestContext {
     var coreContext: CoreRequestContextStorage
     let channel: any Channel
@@ -38,7 +38,7 @@
     }
   }
 
-  /// Answers each error as a problem, logs and counts.
+  /// Answers each error as a problem; logs and counts each request.
   struct AnswerMiddleware: MiddlewareProtocol {
     let settings: HubServer.Settings
     let metrics: HubMetrics
@@ -56,7 +56,7 @@
         response = HubRefusal.of(error).response
       }
       let duration = ContinuousClock.now - start
-      // The router names requests that it does not know NotFound.
+      // The router names unknown requests `NotFound`.
       let path = context.endpointPath.flatMap { $0.hasPrefix("/") ? $0 : nil }
       let route = path.map { "\(request.method.rawValue) \($0)" } ?? "other"
       metrics.answered(route, Int(response.status.code), in: duration)
@@ -70,7 +70,7 @@
       return response
     }
 
-    /// Logs what the device is not sent: it has paths and hosts.
+    /// Logs what the device must not get: paths and hosts.
     private func log(_ error: any Error) {
       switch error {
       case HubStoreError.broken(let problem), HubStoreError.unavailable(let problem):

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What a hub counts, as the text that Prometheus reads. Labels are words of the hub and numbers of
-// statuses: nothing that a device sent, and nothing that tells accounts apart.
+// The metrics of a hub in Prometheus's text format. Labels have no data of devices, and nothing
+// that tells accounts apart.
 
 #if Hub
   import HTTPTypes
@@ -38,7 +38,7 @@
       }
     }
 
-    // MARK: - What is counted
+    // MARK: - Counting
 
     /// - Parameter name: method and path of the request, with names in the place of values.
     func answered(_ name: String, _ status: Int, in duration: Duration) {
@@ -52,7 +52,7 @@
       add(Double(number), to: .rows, "rows=\"\(rows.rawValue)\"")
     }
 
-    /// What a piece of work on the database takes with its wait, and whether the database fails.
+    /// Measures work on the database, with its wait, and counts failures of the database.
     func timed<Result>(
       _ isWriting: Bool, _ body: () async throws -> sending Result
     ) async throws -> sending Result {
@@ -95,7 +95,7 @@
     }
 
     private static func line(_ name: String, _ labels: String, _ value: Double) -> String {
-      // Whole numbers without a point, as people write them.
+      // Whole numbers have no decimal point.
       let number = Int64(exactly: value).map(String.init) ?? "\(value)"
       return "\(name){\(labels)} \(number)\n"
     }

@@ -14,11 +14,11 @@
     import HummingbirdTLS
   #endif
 
-  /// A hub as others reach it: HTTP, over a database.
+  /// Serves a hub over HTTP, with its accounts in a database.
   package struct HubServer: Sendable {
     package struct Settings: Sendable {
       package var host = "127.0.0.1"
-      /// 0 for any that is free.
+      /// 0 for any free port.
       package var port = 7890
       /// The operator's secret, with which accounts are made.
       package var secret = ""
@@ -32,7 +32,7 @@
       package var now: @Sendable () -> Int64 = {
         Int64((Date().timeIntervalSince1970 * 1000).rounded(.down))
       }
-      /// Waits: for the next beat of a stream, the end of a long poll, a body that does not come.
+      /// Waits for the next beat of a stream, or the end of a long poll.
       package var sleep: @Sendable (Duration) async throws -> Void = {
         try await Task.sleep(for: $0)
       }
@@ -60,7 +60,7 @@
     ) async throws {
       defer { store.close() }
       let metrics = HubMetrics()
-      let endpoints = Endpoints(store, settings, metrics)
+      let endpoints = HubEndpoints(store, settings, metrics)
       let server = application(
         try builder(), (settings.host, settings.port), settings.limits.connections,
         responder(endpoints), onListening)
@@ -78,13 +78,13 @@
       var configuration = ServiceGroupConfiguration(
         services: services, gracefulShutdownSignals: [.sigterm, .sigint],
         logger: quiet(settings.logger))
-      configuration.maximumGracefulShutdownDuration = settings.limits.ending
+      configuration.maximumGracefulShutdownDuration = settings.limits.shutdownTimeout
       try await ServiceGroup(configuration: configuration).run()
     }
 
     /// Runs each request in a child task. A task keeps the memory of its deepest call until it
     /// ends, and the task of a connection lives as long as the connection.
-    private func responder(_ endpoints: Endpoints) -> CallbackResponder<HubContext> {
+    private func responder(_ endpoints: HubEndpoints) -> CallbackResponder<HubContext> {
       let router = endpoints.router.buildResponder()
       return CallbackResponder { request, context in
         async let response = router.respond(to: request, context: context)
@@ -92,7 +92,7 @@
       }
     }
 
-    /// Says that it was this one which failed.
+    /// Tells an error of this service from one of the hub.
     private struct MetricsService: Service {
       let application: any Service
 
@@ -123,7 +123,7 @@
         }, logger: quiet(settings.logger))
     }
 
-    /// What the libraries say of each connection is of no use to who runs a hub.
+    /// Drops what the libraries log of each connection, which no operator needs.
     private func quiet(_ logger: Logger) -> Logger {
       var logger = logger
       logger.logLevel = max(logger.logLevel, .warning)
@@ -132,7 +132,7 @@
 
     private func plain(_ limits: ServerLimits) -> HTTPServerBuilder {
       let configuration = HTTP1Channel.Configuration(
-        additionalChannelHandlers: [BodyGate(limits)],
+        additionalChannelHandlers: [ConnectionGuard(limits)],
         httpDecoderConfiguration: .init(
           maxHeaderFieldSize: limits.headBytes, maxHeaderListSize: limits.headBytes,
           maxHeaderFieldCount: 100))
@@ -147,7 +147,7 @@
       #if HubTLS
         let files = CertificateFiles(certificate: certificate, key: key)
         let tls = try files.configuration(settings.logger)
-        // The two may not belong together.
+        // The certificate and the key may not match.
         return try CertificateFiles.read(key) { _ in try .tls(plain, tlsConfiguration: tls) }
       #else
         _ = (certificate, key)
@@ -156,9 +156,9 @@
     }
   }
 
-  /// HTTP/1.1 over connections that are held until they close. If the server's task is cancelled
-  /// while accepted connections wait for it, nothing else holds these, and NIO ends a process that
-  /// releases an open one.
+  /// HTTP/1.1 over connections that are retained until they close. If the server's task is
+  /// cancelled while accepted connections wait for it, nothing else retains these, and NIO traps
+  /// when an open one is released.
   private struct HeldChannel: ServerChildChannel {
     let http: HTTP1Channel
 

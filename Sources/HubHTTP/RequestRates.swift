@@ -4,20 +4,20 @@
   import KeepsakeHubServer
   import Synchronization
 
-  /// How often devices may ask: a token bucket for each token that the hub has accepted, and one
+  /// Limits the rate of requests: a token bucket for each token that the hub has accepted, and one
   /// for all other requests, which cost a look-up in the database.
   final class RequestRates: Sendable {
-    private struct Bucket {
+    private struct TokenBucket {
       /// When it is full again, in microseconds since 1970.
       var full: Int64
       /// When its token was accepted last, in milliseconds.
       var accepted: Int64?
     }
 
-    private struct State {
-      /// By token; nil for all that the hub has not accepted.
-      var buckets: [Token?: Bucket] = [:]
-      /// When those that were not used for a day were forgotten last.
+    private struct TokenBuckets {
+      /// By token; nil for all requests without an accepted token.
+      var buckets: [Token?: TokenBucket] = [:]
+      /// When unused buckets were removed last.
       var cleaned: Int64 = 0
     }
 
@@ -26,13 +26,13 @@
     private static let day: Int64 = 86_400_000
     private let limits: ServerLimits
     /// Held for a few instructions; nothing is called under it.
-    private let state = Mutex(State())
+    private let state = Mutex(TokenBuckets())
 
     init(_ limits: ServerLimits) { self.limits = limits }
 
     /// Counts a request of a token.
     ///
-    /// - Returns: whether the token was accepted not long ago.
+    /// - Returns: whether the token was accepted recently.
     func count(_ token: Token, at now: Int64) throws -> Bool {
       guard let accepted = state.withLock({ $0.buckets[token]?.accepted }) else {
         try countUnknown(at: now)
@@ -56,14 +56,14 @@
 
     func accept(_ token: Token, at now: Int64) {
       state.withLock { state in
-        state.buckets[token, default: Bucket(full: now * 1_000)].accepted = now
+        state.buckets[token, default: TokenBucket(full: now * 1_000)].accepted = now
         guard abs(now - state.cleaned) >= Self.day else { return }
         state.cleaned = now
         state.buckets = state.buckets.filter { abs(now - $0.value.full / 1_000) < Self.day }
       }
     }
 
-    /// Looks up all tokens of an account again: one of them was revoked.
+    /// Lets all tokens of an account be looked up again: one of them was revoked.
     func forget(_ account: Int64) {
       state.withLock { state in
         for token in state.buckets.keys where token?.account == account {
@@ -81,7 +81,7 @@
       let share = 60 * second / Int64(limit)
       let all = Int64(max(limit * 2 / 5, 1)) * share
       return state.withLock { state in
-        var bucket = state.buckets[token] ?? Bucket(full: now)
+        var bucket = state.buckets[token] ?? TokenBucket(full: now)
         // If the clock was set back, the bucket is empty at most.
         let used = min(max(bucket.full - now, 0), all)
         let missing = used + share - all

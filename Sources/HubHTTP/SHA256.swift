@@ -21,7 +21,7 @@
       return state.flatMap { bytes($0) }
     }
 
-    /// Whether both are equal, in a time that does not tell where they differ.
+    /// Compares in a time that does not depend on where the texts differ.
     static func areEqual(_ a: String, _ b: String) -> Bool {
       zip(hash(a), hash(b)).reduce(0) { $0 | ($1.0 ^ $1.1) } == 0
     }

@@ -4,20 +4,20 @@
   package import KeepsakeHubServer
   import KeepsakeValues
 
-  /// What a hub accepts of its devices.
+  /// The limits of a hub's server.
   package struct ServerLimits: Sendable {
-    /// Of an account.
+    /// The limits of an account.
     package var account = HubLimits()
     package var requestsPerMinute = 300
     /// Requests of all devices without a token, or with one that the hub has not accepted yet.
     package var unknownPerMinute = 6_000
     /// Event streams and long polls of a device.
     package var streams = 5
-    /// Of one request's body.
+    /// Bytes of a request's body.
     package var bodyBytes = 4 << 20
-    /// Of the body of a request about accounts and devices.
+    /// Bytes of the body of a request about accounts and devices.
     package var objectBytes = 4 << 10
-    /// Of a request's head: its first line and its fields.
+    /// Bytes of a request's head: its first line and its fields.
     package var headBytes = 16 << 10
     /// Bytes of the bodies of all requests and answers under way, then of those of one device. In
     /// memory a body takes up to four times its size.
@@ -27,12 +27,12 @@
     package var connections = 4_096
     /// How long a connection may be without a request.
     package var idle = Duration.seconds(90)
-    /// How long a body may take, or so many KiB of it as these are seconds.
+    /// How long a body may take. The time starts anew with each KiB per second of it that arrives.
     package var bodyTimeout = Duration.seconds(30)
     /// How long an answer may wait for a device that does not read it.
     var readTimeout = Duration.seconds(300)
     /// How long requests under way may take when the hub ends.
-    package var ending = Duration.seconds(35)
+    var shutdownTimeout = Duration.seconds(35)
 
     package init() {}
 

@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Which devices may use an account. Tokens and codes are 32 random bytes that arrive here as
-// hashes: a stolen database gives no access.
+// Tokens and codes are 32 random bytes. Only their hashes reach this module, so a stolen database
+// gives no access.
 
-/// The rules of accounts and their devices.
+/// Decides which devices may use an account.
 package struct AccountRules: Sendable {
-  /// How long a code is valid.
+  /// How long a code is valid, in milliseconds.
   private static let invitationLife: Int64 = 600_000
-  /// Milliseconds that the clocks of two processes of a hub may differ by.
+  /// The maximum difference between the clocks of two processes of a hub, in milliseconds.
   private static let clockDifference: Int64 = 60_000
-  /// The date of a device's last use is that exact. A million accounts would otherwise write more
-  /// dates than rows.
+  /// The precision of a device's last use, in milliseconds. With a finer one a million accounts
+  /// would write more dates than rows.
   private static let useGrain: Int64 = 86_400_000
 
   private let limits: HubLimits
@@ -18,7 +18,7 @@ package struct AccountRules: Sendable {
 
   package init(_ limits: HubLimits, at now: Int64) { (self.limits, self.now) = (limits, now) }
 
-  /// The account of a query with a token, if its device may use it.
+  /// The account, if the query's token is valid.
   static func account(_ state: HubState) throws -> HubAccount {
     guard let account = state.account, state.device != nil else { throw HubRefusal.token }
     return account
@@ -34,9 +34,9 @@ package struct AccountRules: Sendable {
 
   // MARK: - Joining
 
-  /// Makes an account with its first device.
+  /// Creates an account with its first device.
   ///
-  /// - Returns: its number, and whether it is new: a device may ask twice.
+  /// - Returns: the device's number, and whether it is new: a device may repeat the request.
   package func create(
     _ account: Int64, name: String, token: [UInt8]
   ) -> HubWork<(number: Int64, isNew: Bool)> {
@@ -51,8 +51,8 @@ package struct AccountRules: Sendable {
     }
   }
 
-  /// Adds a device by a code, which is used up then. The same token may come again: a device that
-  /// did not get the answer asks once more.
+  /// Adds a device by a code, which is then used up. A device that did not get the answer repeats
+  /// the request with the same token.
   package func join(
     _ account: Int64, code: [UInt8], name: String, token: [UInt8]
   ) -> HubWork<(number: Int64, isNew: Bool)> {
@@ -84,9 +84,9 @@ package struct AccountRules: Sendable {
     else { throw HubRefusal.malformed("a name is empty, or has control characters") }
   }
 
-  /// Makes a code for one device. The account's code before is worthless then.
+  /// Makes a code for one device. It replaces the account's code before.
   ///
-  /// - Returns: when the code ends.
+  /// - Returns: when the code expires.
   package func invite(_ account: Int64, token: [UInt8], code: [UInt8]) -> HubWork<Int64> {
     HubWork(query(account, token)) { [now] state in
       _ = try Self.account(state)
@@ -101,8 +101,7 @@ package struct AccountRules: Sendable {
 
   /// Checks a token.
   ///
-  /// - Returns: the newest mark, and whether `noteUse` has something to note: only that locks the
-  ///   account.
+  /// - Returns: the newest mark, and whether `noteUse` is due: only that locks the account.
   package func authenticate(
     _ account: Int64, token: [UInt8]
   ) -> HubWork<(newest: HubMark, isUseDue: Bool)> {
@@ -115,7 +114,7 @@ package struct AccountRules: Sendable {
     device.map { abs(now - $0.lastUse) >= useGrain } ?? false
   }
 
-  /// Notes that a device was used, at most once a day.
+  /// Stores the date of a device's use, at most once a day.
   package func noteUse(_ account: Int64, token: [UInt8]) -> HubWork<Void> {
     HubWork(query(account, token)) { [now] state in
       guard var device = state.device, Self.isUseDue(device, now) else { return ((), nil) }
@@ -145,7 +144,7 @@ package struct AccountRules: Sendable {
     }
   }
 
-  /// Makes a device's token worthless, and the account's code: the device may have made it.
+  /// Revokes a device's token, and the account's code, which the device may have made.
   package func revoke(_ account: Int64, token: [UInt8], device: Int64) -> HubWork<Void> {
     change(account, token, device) { found, change in
       (change.forgottenDevice, change.dropsInvitation) = (found.number, true)

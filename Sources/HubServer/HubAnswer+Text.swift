@@ -3,7 +3,7 @@
 import KeepsakeValues
 
 extension HubAnswer {
-  /// JSON lines.
+  /// The answer as JSON lines.
   package func text(_ limits: HubLimits) -> [UInt8] {
     var bytes: [UInt8] = []
     bytes.reserveCapacity(rows.reduce(1_024) { $0 + Int($1.size) + 64 })
@@ -26,7 +26,7 @@ extension HubAnswer {
 }
 
 extension HubRow {
-  /// A line of an answer and of an export.
+  /// Writes the row as a line of an answer.
   package func write(to bytes: inout [UInt8]) {
     bytes += #"{"key":"#.utf8
     JSON.string(String(decoding: key, as: UTF8.self)).write(to: &bytes)

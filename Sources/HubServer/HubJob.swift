@@ -2,19 +2,19 @@
 
 package import Foundation
 
-/// Work that waits for a store, whatever its result is, and what became of it so far.
-// Sendable: a queue hands it to one thread, which alone uses it until it has ended.
+/// Work for a store, with its result type erased, and the state of its execution.
+// Sendable: only the thread that has taken it from the queue uses it.
 package final class HubJob: @unchecked Sendable {
   package let query: HubQuery
   package let fastPush: HubFastPush?
-  /// When its store gives up.
+  /// When the store abandons the work.
   package let deadline: Date
-  /// Whether it was called back.
+  /// Whether `end` was called.
   package private(set) var isDone = false
-  /// The change that the rule made when it ran last.
+  /// The change that the rule returned when it ran last.
   package private(set) var change: HubChange?
   private let rule: (HubState) -> HubChange?
-  /// Keeps the result of a push that was taken without the rule.
+  /// Stores the result of a push that was accepted without the rule.
   package let take: (HubPushed) -> Void
   private let finish: ((any Error)?) -> Void
 
@@ -39,11 +39,11 @@ package final class HubJob: @unchecked Sendable {
     finish = { error in if let final = error.map({ .failure($0) }) ?? result { done(final) } }
   }
 
-  /// Runs the rule, and keeps its result for `end`. It may run again if its transaction was rolled
-  /// back.
+  /// Runs the rule, and stores its result for `end`. The rule runs again if its transaction was
+  /// rolled back.
   package func decide(_ state: HubState) { change = rule(state) }
 
-  /// Calls back with the result, once everything is committed, or with an error.
+  /// Passes the result on, once everything is committed, or an error.
   package func end(_ error: (any Error)? = nil) {
     isDone = true
     finish(error)

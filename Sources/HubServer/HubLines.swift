@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// JSON lines: a head, then one line for each row. The last line ends with a line break too, or the
-// text was cut off.
+// JSON lines: a head, then one line for each row. Text without a line break at its end is
+// truncated.
 
 import KeepsakeValues
 
-/// The lines of a request.
+/// The parsed lines of a request.
 package struct HubLines: Sendable {
   package var rows: [HubRow] = []
   package var mark: [UInt8]?
-  /// JSON.
+  /// The vectors as JSON.
   package var vectors: [UInt8]?
 
   /// Reads the lines of a push.
@@ -23,7 +23,7 @@ package struct HubLines: Sendable {
     }
   }
 
-  /// Reads the lines of a request to forget rows: keys alone.
+  /// Reads the lines of a request to forget rows, which have only keys.
   package init(keys bytes: [UInt8], _ limits: HubLimits) throws {
     try self.init(bytes, limits, hasRows: false)
   }
@@ -59,7 +59,7 @@ package struct HubLines: Sendable {
     }
   }
 
-  /// - Returns: how many rows it announces.
+  /// - Returns: the number of rows that the head announces.
   private mutating func head(
     _ bytes: [UInt8], _ range: Range<Int>, _ limits: HubLimits
   ) throws -> Int {
@@ -140,7 +140,7 @@ package struct HubLines: Sendable {
           return Array(text.utf8)
         }
       } catch {
-        // Half of a surrogate pair.
+        // The text has half of a surrogate pair.
       }
     }
     throw HubRefusal.malformed("line \(line): \"\(name)\" is no text")

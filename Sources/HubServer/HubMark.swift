@@ -4,11 +4,11 @@ import KeepsakeValues
 
 /// A point in an account's history: each push makes one.
 package struct HubMark: Sendable, Hashable {
-  /// The account's newest sequence number then.
+  /// The account's newest sequence number at that point.
   package var number: Int64
   /// 62 random bits, which identify the mark.
   package var bits: Int64
-  /// The hub's clock then, in milliseconds since 1970. It is not part of the text.
+  /// The hub's clock at that point, in milliseconds since 1970. It is not part of the text.
   package var time: Int64
 
   package init(number: Int64, bits: Int64, time: Int64 = 0) {
@@ -20,10 +20,10 @@ package struct HubMark: Sendable, Hashable {
 
   package static func randomBits() -> Int64 { Int64.random(in: 1..<1 << 62) }
 
-  /// Whether both are one point of one history.
+  /// Whether both are the same point of the same history.
   package func isSame(_ other: HubMark) -> Bool { number == other.number && bits == other.bits }
 
-  /// How devices are sent it: they compare the text, and do not read it.
+  /// The mark as devices get it: they compare the text, and do not parse it.
   package var text: String { "\(number)-\(HexNumber.text(bits))" }
 
   /// - Returns: nil for a text that no hub has made.

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What a hub stores. Times are milliseconds since 1970. Keys, rows, vectors and the marks of
-// devices are opaque bytes.
+// The records that a hub stores. Times are milliseconds since 1970. Keys, rows, vectors and the
+// marks of devices are opaque bytes.
 
 /// One account: all the devices of one person.
 package struct HubAccount: Sendable, Equatable {
   package let id: Int64
-  /// Its number is the last sequence number that the account gave.
+  /// Its number is the account's last sequence number.
   package var newest = HubMark.start
   /// The highest number of a row that was forgotten.
   package var forgotten: Int64 = 0
@@ -16,9 +16,10 @@ package struct HubAccount: Sendable, Equatable {
 
   package init(id: Int64) { self.id = id }
 
-  /// The hub's clock is never before the last push, though the system's clock may be set back: a
+  /// The hub's clock. It is never before the last push, even if the system's clock was set back: a
   /// device must be able to read what another could push. If the last push is more than a day
-  /// ahead, the system's clock was wrong then or is now. A device compares it with its own.
+  /// ahead, one of the two was wrong: then this is the system's clock, which each device compares
+  /// with its own.
   package func clock(at now: Int64) -> Int64 {
     newest.time - now > 86_400_000 ? now : max(now, newest.time)
   }
@@ -28,7 +29,7 @@ package struct HubAccount: Sendable, Equatable {
 package struct HubRow: Sendable, Equatable {
   package var key: [UInt8]
   package var body: [UInt8]
-  /// Whether the device may ask the hub to forget the row.
+  /// Whether a device may ask the hub to forget the row.
   package var isDeleted: Bool
   /// The account's sequence number of the push.
   package var number: Int64
@@ -40,7 +41,7 @@ package struct HubRow: Sendable, Equatable {
   package var size: Int64 { Int64(key.count + body.count) }
 }
 
-/// What a hub knows of a row without reading it.
+/// A row without its body.
 package struct HubRowOutline: Sendable, Equatable {
   package var key: [UInt8]
   package var number: Int64
@@ -54,20 +55,21 @@ package struct HubRowOutline: Sendable, Equatable {
 
 /// The vectors of a push: JSON, which a hub cannot unite.
 package struct HubVectors: Sendable, Equatable {
-  /// How many of an account are kept.
+  /// The maximum number of vectors that an account keeps.
   package static let most = 100
 
-  /// The account's number after the push.
+  /// The account's sequence number after the push.
   package let number: Int64
   package let body: [UInt8]
 
   package init(number: Int64, body: [UInt8]) { (self.number, self.body) = (number, body) }
 }
 
-/// What a hub remembers of a replica ID that has pushed.
+/// A replica ID that has pushed to a hub.
 package struct HubReplica: Sendable, Equatable {
   package let id: String
-  /// The account's number after its last push: those that have pushed long ago are forgotten.
+  /// The account's sequence number after its last push: replica IDs with older pushes are forgotten
+  /// first.
   package var number: Int64
   /// The device's mark at that push.
   package var mark: [UInt8]

@@ -2,7 +2,7 @@
 
 package import KeepsakeValues
 
-/// Why a hub refuses a request: a problem of RFC 9457. Nothing has changed then.
+/// The reason why a hub refuses a request, as a problem of RFC 9457. Nothing has changed then.
 package struct HubRefusal: Error, Equatable {
   /// The HTTP status.
   package let status: Int
@@ -14,9 +14,9 @@ package struct HubRefusal: Error, Equatable {
   private let value: Int?
   /// The line of the request that exceeds it.
   private let line: Int?
-  /// Seconds after which to ask again.
+  /// Seconds after which to retry.
   package let retryAfter: Int?
-  /// Whether what follows is no request, or is not worth reading.
+  /// Whether the connection closes: the rest of the request cannot be read, or need not be.
   package private(set) var closes: Bool
 
   package init(
@@ -37,7 +37,7 @@ package struct HubRefusal: Error, Equatable {
     ])
   }
 
-  // MARK: - All of them
+  // MARK: - The refusals
 
   package static func malformed(_ detail: String, closes: Bool = false) -> HubRefusal {
     var refusal = HubRefusal(400, "malformed", detail)
@@ -45,7 +45,6 @@ package struct HubRefusal: Error, Equatable {
     return refusal
   }
 
-  /// The hub knows no such token.
   package static let token = HubRefusal(401, "token", "the hub does not know this token")
 
   package static let code = HubRefusal(
@@ -56,7 +55,7 @@ package struct HubRefusal: Error, Equatable {
   package static let taken = HubRefusal(
     409, "taken", "there is another account with this ID")
 
-  /// - Parameter line: the one that is too large, if it is one.
+  /// - Parameter line: the line that is too large, if the limit is of lines.
   package static func tooLarge(limit: String, _ value: Int, line: Int? = nil) -> HubRefusal {
     let place = line.map { ", in line \($0)" } ?? ""
     return HubRefusal(

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The statements of a hub's store, in the SQL that SQLite and PostgreSQL have in common. The rows
-// of a page are not among them: each store finds its end in its own way.
+// The statements of a hub's store, in the SQL that SQLite and PostgreSQL have in common. For the
+// rows of a page each store has a statement of its own.
 
 /// A statement, which a store prepares once for each connection. SQLite has `?1` in place of `$1`.
 package struct HubStatement: Sendable {
@@ -11,7 +11,7 @@ package struct HubStatement: Sendable {
   package init(_ name: String, _ sql: String) { (self.name, self.sql) = (name, sql) }
 }
 
-/// A value that a statement takes or returns. Text is its bytes.
+/// An argument or a result of a statement. Text is its bytes.
 package enum HubCell: Sendable {
   case number(Int64)
   case bytes([UInt8])
@@ -44,7 +44,7 @@ package struct HubCall: Sendable {
 // MARK: - Reading
 
 extension HubStatement {
-  /// All that both stores have.
+  /// All statements that both stores have in common.
   package static let all =
     [
       account, device, devices, replica, mark, vectors, invitation, addAccount, saveAccount,
@@ -67,7 +67,7 @@ extension HubStatement {
     "replica", "SELECT number, mark FROM keepsake_replica WHERE account = $1 AND id = $2")
   fileprivate static let mark = HubStatement(
     "mark", "SELECT number FROM keepsake_mark WHERE account = $1 AND number = $2 AND bits = $3")
-  /// Outlines of the rows whose keys fit a condition on `$2`: each store has its own.
+  /// Outlines of the rows whose keys match a condition on `$2`, which differs between the stores.
   package static func outlines(_ condition: String) -> HubStatement {
     HubStatement(
       "outlines",
@@ -153,7 +153,7 @@ extension HubDevice {
 // MARK: - Changing
 
 extension HubStatement {
-  /// Fails if the account is there: two processes may make it at once.
+  /// Fails if the account exists: two processes may create it at once.
   fileprivate static let addAccount = HubStatement(
     "add_account",
     """
@@ -214,7 +214,7 @@ extension HubStatement {
     INSERT INTO keepsake_invitation (account, ends, code) VALUES ($1, $2, $3)
     ON CONFLICT (account) DO UPDATE SET ends = excluded.ends, code = excluded.code
     """)
-  /// No two replicas have one number: each push has its own.
+  /// Each push has its own number, so no two replica IDs have the same.
   fileprivate static let trimReplicas = HubStatement(
     "trim_replicas",
     """
@@ -257,10 +257,10 @@ extension HubChange {
           .bytes(row.body)))
     }
     for key in forgottenKeys { calls.append(HubCall(.forgetRow, id, .bytes(key))) }
-    if let (new, read, bytes) = vectors {
+    if let vectors {
       let most = HubCell.number(Int64(HubVectors.most - 1))
-      calls.append(HubCall(.dropVectors, id, .number(read), most, .number(bytes)))
-      calls.append(HubCall(.addVectors, id, .number(new.number), .bytes(new.body)))
+      calls.append(HubCall(.dropVectors, id, .number(vectors.read), most, .number(vectors.bytes)))
+      calls.append(HubCall(.addVectors, id, .number(vectors.new.number), .bytes(vectors.new.body)))
     }
     if let replica {
       calls.append(

@@ -1,27 +1,27 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// A rule of the hub is a function of what a transaction has read, and returns what it changes. So
-// a store has two things to do, read and change, and each can be one round trip.
+// A rule of the hub is a function: its argument is what a transaction has read, its result what the
+// transaction changes. So a store only reads and changes, each in one round trip.
 
-/// Where a hub keeps its accounts.
+/// A database with the accounts of a hub.
 package protocol HubStore: Sendable {
-  /// Runs work in a transaction. Those of one account that change it never overlap, whichever
-  /// process of the hub they run in.
+  /// Runs work in a transaction. Transactions that change the same account never overlap, even in
+  /// different processes of the hub.
   ///
-  /// - Parameter done: called on a thread of the store, once the transaction is committed and
-  ///   safe from a power cut; must not wait. It gets what the rule returned or threw, or a
+  /// - Parameter done: called on a thread of the store, once the transaction is committed and safe
+  ///   from a power failure; must not block. It receives what the rule returned or threw, or a
   ///   `HubStoreError`.
   func run<Result: Sendable>(
     _ work: HubWork<Result>,
     _ done: @escaping @Sendable (Swift.Result<Result, any Error>) -> Void)
 
-  /// Sets what is called when an account has a new mark, whichever process of the hub made it.
-  /// Calls may come late, twice or for no change, and one for many changes; one that another
-  /// process owes may be lost.
+  /// Sets the observer of new marks, which any process of the hub may have made. Calls may be late,
+  /// repeated, or without a change, and one may stand for many changes. A call for a change of
+  /// another process may be lost.
   func observe(
     _ onChange: @escaping @Sendable (_ account: Int64, _ newest: HubMark) -> Void)
 
-  /// Ends its threads and connections, after the work that waits.
+  /// Ends the threads and connections, after the waiting work.
   func close()
 }
 
@@ -33,12 +33,12 @@ extension HubStore {
   }
 }
 
-/// What is read, and the rule that decides by it.
+/// A query, and the rule that decides by its result.
 package struct HubWork<Result: Sendable>: Sendable {
   package var query: HubQuery
-  /// Must not wait. May run again if its transaction was rolled back.
+  /// Must not block. Runs again if its transaction was rolled back.
   package var rule: @Sendable (HubState) throws -> (Result, HubChange?)
-  /// A store may take this push without the rule, if it gives the same result.
+  /// A push that a store may accept without the rule, if the result is the same.
   package var fastPush: HubFastPush?
   var fastResult: (@Sendable (HubPushed) -> Result)?
 
@@ -51,13 +51,13 @@ package struct HubWork<Result: Sendable>: Sendable {
 
 /// An error of a store.
 package enum HubStoreError: Error, Equatable {
-  /// It does not answer now, and may later: the disk is full, the server is gone.
+  /// A failure that passes: the disk is full, or the server does not answer.
   case unavailable(String)
-  /// It fails until an operator repairs it.
+  /// A failure that lasts until an operator repairs it.
   case broken(String)
 }
 
-/// What a transaction reads of an account, beside the account itself.
+/// The data that a transaction reads in addition to the account.
 package struct HubQuery: Sendable {
   package var account: Int64
   /// Whether the rule may return a change.
@@ -65,10 +65,10 @@ package struct HubQuery: Sendable {
   /// The hash of a device's token.
   package var token: [UInt8]?
   package var replica: String?
-  /// Marks, of which the state says whether the account's history has them.
+  /// Marks that are looked up in the account's history.
   package var marks: [HubMark] = []
   package var page: HubPage?
-  /// Keys of which the state has outlines.
+  /// Keys whose outlines are read.
   package var keys: [[UInt8]] = []
   /// Whether all devices and the invitation are read.
   package var readsDevices = false
@@ -83,7 +83,7 @@ package struct HubPage: Sendable {
   package var after: Int64
   /// The vectors of pushes up to this number are left out.
   package var cursor: Int64 = 0
-  /// It ends before a row that would exceed one of these, but has one row at least.
+  /// The page ends before a row that would exceed one of these, but has at least one row.
   package var rows: Int
   package var bytes: Int
   /// Neither rows nor vectors are read if this is the newest mark.
@@ -94,7 +94,7 @@ package struct HubPage: Sendable {
   }
 }
 
-/// What a transaction has read.
+/// The data that a transaction has read.
 package struct HubState: Sendable {
   /// Nil if there is no such account; then nothing else is set.
   package var account: HubAccount?
@@ -113,29 +113,40 @@ package struct HubState: Sendable {
   package init() {}
 }
 
-/// What a transaction changes.
+/// The changes of a transaction.
 package struct HubChange: Sendable {
-  /// Only so many marks and replica IDs are kept, and more marks from when the day began.
+  /// Limits the marks and replica IDs that are kept, and the marks since the day began.
   package typealias Trim = (limits: HubLimits, day: Int64)
+
+  /// New vectors. They replace those up to the number `read`, and the oldest beyond
+  /// `HubVectors.most` and `bytes`: a conflict that is none may be logged for these.
+  package struct NewVectors: Sendable {
+    package let new: HubVectors
+    package let read: Int64
+    /// The maximum of all that are kept, without the new ones.
+    package let bytes: Int64
+
+    package init(_ new: HubVectors, read: Int64, bytes: Int64) {
+      (self.new, self.read, self.bytes) = (new, read, bytes)
+    }
+  }
 
   /// Replaces the account, or adds it.
   package var account: HubAccount?
   package var addsAccount = false
   package var deletesAccount = false
-  /// Replace those with the same keys.
+  /// Rows that replace those with the same keys.
   package var rows: [HubRow] = []
   package var forgottenKeys: [[UInt8]] = []
-  /// A new mark: the newest one.
+  /// The new mark, which becomes the newest.
   package var mark: HubMark?
-  /// New vectors. They replace those up to the number `read`, and the oldest beyond
-  /// `HubVectors.most` and `bytes`, without the new ones: that may log a conflict that is none.
-  package var vectors: (new: HubVectors, read: Int64, bytes: Int64)?
+  package var vectors: NewVectors?
   package var replica: HubReplica?
   /// Replaces the device with the same number, or adds one.
   package var device: HubDevice?
   /// The number of a device that is forgotten.
   package var forgottenDevice: Int64?
-  /// Replaces the one before.
+  /// Replaces the invitation before.
   package var invitation: HubInvitation?
   package var dropsInvitation = false
   package var trim: Trim?

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// What each request about rows says of its sender.
+/// The sender of a request about rows.
 package struct HubSender: Sendable {
   package var account: Int64
   package var tokenHash: [UInt8]
@@ -13,9 +13,9 @@ package struct HubSender: Sendable {
 
 /// A request for a page of rows.
 package struct HubRead: Sendable {
-  /// Up to which mark the device has read the hub.
+  /// The mark up to which the device has read the hub.
   package var cursor: HubMark
-  /// The newest mark of the answer with the page before.
+  /// The newest mark in the answer with the page before.
   package var lastNewest: HubMark?
   /// The number of the last row of that page.
   package var after: Int64?
@@ -31,14 +31,14 @@ package struct HubRead: Sendable {
   }
 }
 
-/// A page of rows, and what the hub was when it was read.
+/// A page of rows, and the state of the hub when it was read.
 package struct HubAnswer: Sendable {
   package var newest: HubMark
   package var clock: Int64
-  /// False if the newest mark is the one that the device has named; the rest is not set then.
+  /// False if the newest mark is the one in the request; the other members are not set then.
   package var isNew = true
-  /// False if the device has to read from the beginning: the history does not have the marks that
-  /// it has named, or rows that it has not read were forgotten.
+  /// False if the device has to read from the beginning: the history lacks a mark of the request,
+  /// or rows that the device has not read were forgotten.
   package var knowsCursor = true
   /// The mark that the device had at its last push.
   package var deviceMark: [UInt8]?
@@ -52,12 +52,12 @@ package struct HubAnswer: Sendable {
 
 /// Rows that a device pushes.
 package struct HubPush: Sendable {
-  /// Up to which mark the device has read the hub.
+  /// The mark up to which the device has read the hub.
   package var base: HubMark
-  /// The newest mark that the hub has told it.
+  /// The newest mark that the device has received.
   package var newest: HubMark
   package var rows: [HubRow]
-  /// The device's mark and vectors: they come with the last page of a sync.
+  /// The device's mark and vectors, which the last page of a sync has.
   package var mark: [UInt8]?
   package var vectors: [UInt8]?
 
@@ -69,7 +69,7 @@ package struct HubPush: Sendable {
   }
 }
 
-/// A push that was taken.
+/// The result of a push that was accepted.
 package struct HubPushed: Sendable, Equatable {
   package let newest: HubMark
   /// Whether no other device has pushed since its base.
@@ -82,7 +82,7 @@ package struct HubPushed: Sendable, Equatable {
 package struct HubFastPush: Sendable {
   package let sender: HubSender
   package let push: HubPush
-  /// Of the new mark.
+  /// The random bits of the new mark.
   package let bits: Int64
   package let limits: HubLimits
   /// The system's clock.

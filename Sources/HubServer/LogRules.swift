@@ -3,8 +3,8 @@
 // The rules of a hub: a log of the newest row of each key. The hub compares numbers and marks, and
 // understands nothing else. `Tests/Model/hub_model.py` is the specification.
 //
-// - A push is taken only if its device has read the rows that it replaces: none of its keys has a
-//   number above its base.
+// - A push is accepted only if its device has read the rows that it replaces: none of its keys has
+//   a number above its base.
 // - Each row that is pushed gets the next sequence number, so a reader that continues from a
 //   number misses no row.
 // - Each request names a mark. If the history lacks it, the hub was restored from a backup.
@@ -30,7 +30,7 @@ package struct LogRules: Sendable {
       let account = try AccountRules.account(state)
       var answer = HubAnswer(newest: account.newest, clock: account.clock(at: now))
       answer.isNew = request.unless.map { !$0.isSame(account.newest) } ?? true
-      // A first reading may have pages, between which rows are forgotten.
+      // During a first reading rows may be forgotten between two pages.
       let since = request.cursor.number > 0 ? request.cursor : request.lastNewest ?? .start
       answer.knowsCursor =
         !state.hasMarks.contains(false) && (since.number == 0 || since.number >= account.forgotten)
@@ -43,8 +43,8 @@ package struct LogRules: Sendable {
 
   // MARK: - Pushing
 
-  /// - Returns: nil if others have written one of its keys since the push's base, or forgotten any,
-  ///   or a copy of the device has pushed.
+  /// - Returns: nil if the push is refused: since its base another device has written one of its
+  ///   keys or forgotten any, or a copy of the device has pushed.
   package func push(
     _ push: HubPush, by sender: HubSender, bits: Int64
   ) -> HubWork<HubPushed?> {
@@ -61,14 +61,15 @@ package struct LogRules: Sendable {
       for index in push.rows.indices {
         change.rows[index].number = account.newest.number + 1 + Int64(index)
       }
-      // Also a push without rows has a number of its own.
+      // A push without rows has a number, too.
       let number = account.newest.number + Int64(max(push.rows.count, 1))
       account.newest = HubMark(number: number, bits: bits, time: account.clock(at: now))
       change.mark = account.newest
       if let mark = push.mark, let vectors = push.vectors {
         change.replica = HubReplica(id: sender.replica, number: number, mark: mark)
         let room = Int64(limits.vectorBytes - vectors.count)
-        change.vectors = (HubVectors(number: number, body: vectors), push.base.number, room)
+        change.vectors = HubChange.NewVectors(
+          HubVectors(number: number, body: vectors), read: push.base.number, bytes: room)
       }
       change.trim = limits.trim(bits, at: account.newest.time)
       change.account = account
@@ -124,8 +125,8 @@ package struct LogRules: Sendable {
 }
 
 extension HubPush {
-  /// Whether its device has read the rows that it replaces, and the last push with its replica ID.
-  /// If the history lacks a mark that it names, the hub was set back.
+  /// Whether the device has read the rows that the push replaces, and the last push with its
+  /// replica ID. If the history lacks a mark of the push, the hub was set back.
   fileprivate func isRead(_ account: HubAccount, _ state: HubState) -> Bool {
     let numbers = [account.forgotten, state.replica?.number ?? 0] + state.outlines.map(\.number)
     return !state.hasMarks.contains(false) && numbers.allSatisfy { $0 <= base.number }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The keys that a device has, in memory: so that a search of 100,000 follows typing.
+// The keys of a device in memory: so a search of 100,000 keeps up with typing.
 
 #if Page
   import Foundation
@@ -13,7 +13,7 @@
       let address: Address
       /// The key in lower case.
       let folded: String
-      /// Of its last write; nil where it only has a seeded default.
+      /// The timestamp of the last write; nil if the key only has a seeded default.
       let timestamp: HybridTimestamp?
     }
 
@@ -73,18 +73,18 @@
     }
   }
 
-  /// The index of a device that changes meanwhile.
+  /// The index of a device, which is rebuilt after a change.
   final class LiveIndex: Sendable {
-    private struct State {
+    private struct CachedIndex {
       var index: KeyIndex?
-      /// How often something has changed.
+      /// The number of changes.
       var version = 0
     }
 
     /// Never held while a file is read.
-    private let state = Mutex(State())
+    private let state = Mutex(CachedIndex())
 
-    /// After a change: the next search reads the keys again.
+    /// Discards the index after a change: the next search reads the keys again.
     func invalidate() {
       state.withLock { state in
         state.version += 1
@@ -98,7 +98,7 @@
       if let known { return known }
       let index = try KeyIndex(device)
       state.withLock { state in
-        // What came meanwhile is in it or not; then the next one reads again.
+        // If the device has changed meanwhile, the index may lack that, and is not kept.
         if state.version == version { state.index = index }
       }
       return index

@@ -8,7 +8,7 @@
 
   /// One of the files that the page shows.
   struct OpenDevice: Sendable {
-    /// Changes of one commit that pages hear of; they read the others.
+    /// The maximum number of changes in an event; pages read the others.
     private static let most = 20
 
     let path: String
@@ -16,26 +16,26 @@
     let index = LiveIndex()
     private let observations: [ObservationToken]
 
-    init(_ path: String, _ device: Device, number: Int, _ listeners: Listeners) {
+    init(_ path: String, _ device: Device, number: Int, _ streams: EventStreams) {
       (self.path, self.device) = (path, device)
       let place = JSON.Member("device", .integer(Int64(number)))
       let fail: @Sendable (KeepsakeError) -> Void = { error in
-        listeners.tell([place, JSON.Member("problem", Problem(error).json)])
+        streams.send([place, JSON.Member("problem", PageProblem(error).json)])
       }
       let changed = device.observe { [index] changes in
         index.invalidate()
-        listeners.tell([
+        streams.send([
           place, JSON.Member("changes", .array(changes.prefix(Self.most).map(Preview.change))),
           JSON.Member("count", .integer(Int64(changes.count))),
         ])
       } onFailure: {
         fail($0)
       }
-      // A merge may change what a device knows of others, and no value.
+      // A merge may change what a device knows of its peers, and no value.
       let committed = device.observeCommits {
-        listeners.tell([place])
+        streams.send([place])
       } onFailure: { _ in
-        // The other observer tells it.
+        // The other observer reports it.
       }
       observations = [changed, committed]
     }

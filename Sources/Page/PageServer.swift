@@ -9,31 +9,31 @@
   import NIOCore
   import ServiceLifecycle
 
-  /// A page that shows device files, for the browser of who has started it.
+  /// Serves a page that shows device files, for the browser of this user.
   package struct PageServer: Sendable {
-    private let endpoints: Endpoints
+    private let endpoints: PageEndpoints
 
     /// Opens the files.
     ///
     /// - Throws: `KeepsakeError`; then the files are as they were.
     package init(_ paths: [String], isEditable: Bool, _ common: CommonOptions) throws {
-      let listeners = Listeners()
+      let streams = EventStreams()
       let devices = try paths.enumerated().map { number, path in
         let device = try common.open(path, isEditable ? .existing : .readOnly)
-        return OpenDevice(path, device, number: number, listeners)
+        return OpenDevice(path, device, number: number, streams)
       }
-      endpoints = Endpoints(
+      endpoints = PageEndpoints(
         devices: devices, isEditable: isEditable, common: common,
-        gate: Gate { [output = common.output] in
+        gate: PageGate { [output = common.output] in
           output.say("a second browser has used the address, so the session is over")
-          listeners.endAll()
-        }, listeners: listeners)
+          streams.closeAll()
+        }, streams: streams)
     }
 
     /// Serves until the process gets SIGINT or SIGTERM; then requests under way end.
     ///
     /// - Parameters:
-    ///   - port: of the loopback interface; 0 for any that is free.
+    ///   - port: the port on the loopback interface; 0 for any free port.
     ///   - onListening: called once, with the address that opens the page.
     package func run(
       port: Int, onListening: @escaping @Sendable (_ address: String) -> Void
@@ -53,7 +53,7 @@
           onListening(endpoints.gate.open(at: channel.localAddress?.port ?? port))
         }, logger: logger)
       var configuration = ServiceGroupConfiguration(
-        services: [application, Ending(listeners: endpoints.listeners)],
+        services: [application, EventStreamShutdown(streams: endpoints.streams)],
         gracefulShutdownSignals: [.sigterm, .sigint], logger: logger)
       // A client that reads no answer must not keep the page from ending.
       configuration.maximumGracefulShutdownDuration = .seconds(5)
@@ -62,12 +62,12 @@
   }
 
   /// Ends the event streams with the server, which waits for them.
-  private struct Ending: Service {
-    let listeners: Listeners
+  private struct EventStreamShutdown: Service {
+    let streams: EventStreams
 
     func run() async throws {
       try await gracefulShutdown()
-      listeners.endAll()
+      streams.closeAll()
     }
   }
 #endif

@@ -9,7 +9,7 @@
   import KeepsakeValues
 
   enum Preview {
-    /// Characters that a list shows.
+    /// The maximum number of characters of a value in a list.
     private static let most = 300
 
     /// `{"type","text","length"}`, where the length is that of the whole text in bytes; or
@@ -77,7 +77,7 @@
 
     /// - Parameter present: the entry of the key.
     static func conflict(_ conflict: Conflict, _ present: Entry?) -> JSON {
-      // Its value is known as long as nothing was written since.
+      // The winner's value is known only if nothing was written since.
       let won = present.flatMap {
         $0.timestamp == conflict.winnerTimestamp && $0.replicaID == conflict.winnerReplicaID
           ? $0.content : nil
@@ -94,7 +94,7 @@
             + Shown.provenance(conflict.winnerTimestamp, conflict.winnerReplicaID)),
         "now": winner == nil ? .object(present.map(entry) ?? []) : nil,
         "found": Shown.time(conflict.foundAt), "resolved": .boolean(conflict.isResolved),
-        "stamp": .string(Endpoints.stamp(present)),
+        "stamp": .string(PageEndpoints.stamp(present)),
       ])
     }
   }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// When the keys were last written, as a picture.
+// A chart of when the keys were last written.
 
 import { $, el, get, time } from "./shared.js";
 

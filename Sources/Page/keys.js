@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The keys: a list of which only what is in sight is in the page, and one key with its layers.
+// The list of keys, of which only the visible rows are in the page, and one key with its layers.
 
 import { renew } from "./page.js";
 import {
@@ -251,7 +251,7 @@ function form(store, key, report) {
   const old = report.value ? text(report.value) : "";
   const area = el("textarea", { id: "edit-value", spellcheck: "false", "aria-label": "New value" });
   area.value = old;
-  // As it came where nothing was changed: so it is the very same value.
+  // If nothing was changed, the original text is sent: so the value is the very same.
   const isAsItCame = () => area.value === old && report.value && type.value === typeOf(report.value);
   const written = () => isAsItCame() ? report.value.text : area.value;
   const isWhole = area.value === old && old.length < most;

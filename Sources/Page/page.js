@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The tabs, the state of the devices, and what is heard of changes.
+// The tabs, the state of the devices, and the events about changes.
 
 import { growth } from "./growth.js";
 import * as keys from "./keys.js";
@@ -91,9 +91,9 @@ function listen() {
   events.onerror = () => { $("live").textContent = "not connected"; };
   events.onmessage = (message) => {
     const event = JSON.parse(message.data);
-    // The first message comes at once, unless something on the way keeps it back.
+    // The first message arrives at once, unless a proxy buffers it.
     $("live").textContent = current().watches ? "live" : "not live: the folder is read-only";
-    // At first, and after a gap: something was committed that this page has not heard of.
+    // At first, and after a gap: this page may have missed a commit.
     if (number === null || event.number !== number + 1) soon();
     number = event.number;
     if (event.problem) say(`${event.problem.problem}; ${event.problem.cure}`, true);
@@ -106,7 +106,7 @@ function listen() {
   };
 }
 
-// A browser has six connections for all tabs of a page: one that is hidden gives its own back.
+// A browser has six connections for all tabs of a page: a hidden tab closes its own.
 document.addEventListener("visibilitychange", () => {
   if (!document.hidden) listen();
   else events?.close();

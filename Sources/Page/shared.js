@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What all views share: elements, texts and requests.
+// The elements, texts and requests that all views share.
 // Values are text: they reach the page by text nodes alone.
 
 export const $ = (id) => document.getElementById(id);
@@ -61,7 +61,7 @@ export const brief = (text) => el("span", { class: "value" }, seen(text.length >
 
 export const isContainer = (value) => ["array", "dictionary"].includes(value?.type);
 
-// More than this no page shows well.
+// The maximum length of a value that the page shows.
 export const most = 4_000_000;
 
 /** All of a value, containers on lines of their own. */
@@ -101,7 +101,7 @@ async function ask(path, options) {
 
 export async function get(path, query = {}, signal) {
   const all = new URLSearchParams({ device: page.device, ...query });
-  // A space as %20: + is a plus.
+  // Spaces are sent as %20: the server reads + as a plus.
   return ask(`${path}?${all.toString().replaceAll("+", "%20")}`, { signal });
 }
 

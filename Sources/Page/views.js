@@ -61,7 +61,7 @@ export async function merge() {
     $("merge").replaceChildren(el("p", { class: "store" }, "Open two files to merge them: kvsync open A B"));
     return;
   }
-  // What was found stays while the page hears of its own merge.
+  // The result stays while events about this merge arrive.
   if ($("first")) return;
   const pick = (id, place) => el("select", { id }, ...page.state.devices.map((device, number) =>
     el("option", { value: number, selected: number === place }, seen(device.path))));

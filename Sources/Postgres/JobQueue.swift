@@ -5,20 +5,20 @@
   import KeepsakeHubServer
 
   /// Jobs that wait for a connection. A thread takes several at once, which share a transaction:
-  /// those that change accounts, of which each account has one at a time; or those that read.
-  // Sendable: everything but the conditions is used with the first one locked.
+  /// either jobs that read, or jobs that change accounts, at most one for each account.
+  // Sendable: everything but the conditions is used with `condition` locked.
   final class JobQueue: @unchecked Sendable {
-    /// Signalled when there is something to run, or nothing any more.
+    /// Signalled when jobs may have become ready, and when the queue is closed.
     private let condition = NSCondition()
-    /// Signalled at the end alone: a thread that waits for the end takes no signal of a job away.
+    /// Signalled only at the end: a pausing thread consumes no signal for a job.
     private let ending = NSCondition()
     private var jobs: [HubJob] = []
     private var busy: Set<Int64> = []
     private var isClosed = false
     /// Counts connections that did not answer in time.
-    private var silences = 0
+    private var timeouts = 0
     private let limit = 10_000
-    /// Jobs that share a transaction at most.
+    /// The maximum number of jobs that share a transaction.
     private static let (mostWriting, mostReading) = (64, 16)
 
     func add(_ job: HubJob) {
@@ -26,26 +26,25 @@
         if isClosed { return "the hub ends" }
         if jobs.count >= limit { return "too much waits for the database" }
         jobs.append(job)
-        // Not each thread runs each job.
+        // Not every thread runs every job, so wake all.
         condition.broadcast()
         return nil
       }
       if let problem { job.end(HubStoreError.unavailable(problem)) }
     }
 
-    /// Waits for jobs that may run; none at the end.
+    /// Waits for jobs that may run. Returns none at the end.
     ///
     /// - Parameters:
-    ///   - last: the jobs that the thread has run before, so that others of their accounts may run
-    ///     now.
-    ///   - readsOnly: whether the thread is to run no other jobs.
+    ///   - last: the jobs that the thread has finished, whose accounts become free.
+    ///   - readsOnly: whether the thread runs only jobs that read.
     func next(after last: [HubJob], readsOnly: Bool) -> [HubJob] {
       condition.withLock {
         for job in last where job.query.isWriting { busy.remove(job.query.account) }
         while true {
           let found = take(readsOnly)
           if !found.isEmpty {
-            // Others may have become free with the last ones' accounts.
+            // Other jobs may be ready with the accounts that became free.
             if !jobs.isEmpty { condition.broadcast() }
             return found
           }
@@ -74,11 +73,11 @@
         most = isWriting ? Self.mostWriting : Self.mostReading
       }
       jobs = left
-      // In the same order in each process: two batches cannot wait for each other.
+      // The same order in each process prevents deadlocks between batches.
       return found.sorted { $0.query.account < $1.query.account }
     }
 
-    /// Takes out what has waited too long.
+    /// Removes the jobs whose deadline has passed.
     func overdue() -> [HubJob] {
       condition.withLock {
         let now = Date()
@@ -88,11 +87,11 @@
       }
     }
 
-    /// Connections that were opened before this number last changed may be as dead as the one that
-    /// did not answer: a server that is frozen, or that vanished, closes none.
-    var generation: Int { condition.withLock { silences } }
+    /// Changes when a connection times out. Connections that were opened before may be dead, too: a
+    /// server that is frozen, or that vanished, closes none.
+    var generation: Int { condition.withLock { timeouts } }
 
-    func noteSilence() { condition.withLock { silences += 1 } }
+    func noteTimeout() { condition.withLock { timeouts += 1 } }
 
     func close() {
       condition.withLock {
@@ -102,7 +101,7 @@
       ending.withLock { ending.broadcast() }
     }
 
-    /// Pauses a thread; shorter when the queue is closed.
+    /// Pauses a thread, at most until the queue is closed.
     func pause(_ seconds: TimeInterval) {
       let end = Date(timeIntervalSinceNow: seconds)
       ending.withLock { while !isEnding, ending.wait(until: end) {} }

@@ -52,7 +52,7 @@
       places.append(start..<bytes.count)
     }
 
-    /// Dimensions, whether there may be NULL, the elements' type, how many, the first index.
+    /// Writes an array's head: dimensions, whether it has NULLs, type, count, first index.
     private static func head(_ count: Int, of type: Int32, _ bytes: inout [UInt8]) {
       for number in count == 0 ? [0, 0, type] : [1, 1, type, Int32(count), 1] {
         write(number, &bytes)

@@ -4,7 +4,7 @@
   import CPostgres
   package import KeepsakeHubServer
 
-  /// Where the servers are, as libpq reads it: `postgresql://user@a,b/keepsake`.
+  /// The address of the servers in libpq's form: `postgresql://user@a,b/keepsake`.
   package struct PostgresAddress: Sendable {
     let text: String
     /// Hosts and database, without user and password.
@@ -13,7 +13,7 @@
     package init(_ text: String) throws(HubStoreError) {
       var problem: UnsafeMutablePointer<CChar>?
       guard text.contains("://"), let options = PQconninfoParse(text, &problem) else {
-        // libpq's words may quote a password that was not encoded.
+        // libpq's message may quote a password that was not encoded.
         PQfreemem(problem)
         throw .broken(
           "the address of PostgreSQL cannot be read; write postgresql://USER@HOST,HOST/DATABASE, "
@@ -33,8 +33,8 @@
       name = "PostgreSQL at \(hosts), database \(values["dbname"] ?? "of the user")"
     }
 
-    /// What the address overrides, as it stands before it: only a server that takes writes is one,
-    /// and one that does not answer must not be waited for.
+    /// Defaults that the address may override: only a server that accepts writes is used, and one
+    /// that does not answer is not waited for.
     static let defaults = [
       ("target_session_attrs", "read-write"), ("connect_timeout", "3"),
       ("application_name", "keepsake-hub"), ("keepalives_idle", "10"),

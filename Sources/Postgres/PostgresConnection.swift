@@ -13,7 +13,7 @@
     static let commit = HubStatement("commit", "COMMIT")
   }
 
-  struct Sent {
+  struct PostgresCall {
     var statement: HubStatement
     var parameters: Parameters
 
@@ -23,17 +23,17 @@
   }
 
   package final class PostgresConnection {
-    /// Counts warnings of the server: one at a commit says that it is not safe on a standby.
+    /// Collects warnings of the server: one at a commit says that it is not safe on a standby.
     final class Warnings { var texts: [String] = [] }
 
     let warnings = Warnings()
     private let handle: OpaquePointer
-    /// Seconds.
+    /// In seconds.
     var timeout: TimeInterval
 
-    /// Opens a connection to the first server that takes writes.
+    /// Opens a connection to the first server that accepts writes.
     ///
-    /// - Parameter statements: are prepared; it runs no others then.
+    /// - Parameter statements: the statements to prepare; the connection then runs no others.
     package init(
       _ address: PostgresAddress, timeout: TimeInterval = 30, prepare statements: [HubStatement]
     ) throws {
@@ -71,7 +71,7 @@
       if !statements.isEmpty { try prepare(statements) }
     }
 
-    /// Prepares statements; from here on it runs no others.
+    /// Prepares statements; the connection then runs no others.
     func prepare(_ statements: [HubStatement]) throws {
       guard PQenterPipelineMode(handle) == 1 else { throw lost() }
       for statement in statements {
@@ -84,9 +84,8 @@
 
     deinit { PQfinish(handle) }
 
-    /// A hub that stops in the middle must not keep an account's lock; a commit that is
-    /// acknowledged is on the disk; every statement has one plan, by an index, whatever was known
-    /// of a table when it was made.
+    /// A hub that stops must not keep an account's lock; a commit that is acknowledged is on the
+    /// disk; every statement has one plan, by an index, whatever the statistics of its tables are.
     private static let settings = """
       SET lock_timeout = '2s'; SET statement_timeout = '60s';
       SET idle_in_transaction_session_timeout = '60s'; SET plan_cache_mode = force_generic_plan;
@@ -106,7 +105,7 @@
     // MARK: - One round trip
 
     /// Runs statements in one round trip. After one that fails, none of the rest runs.
-    func run(_ statements: [Sent]) throws -> [PostgresResult] {
+    func run(_ statements: [PostgresCall]) throws -> [PostgresResult] {
       for sent in statements {
         let (bytes, places) = (sent.parameters.bytes, sent.parameters.places)
         let isSent = bytes.withUnsafeBytes { bytes in
@@ -127,7 +126,7 @@
     package func run(
       _ statement: HubStatement, _ parameters: Parameters = Parameters()
     ) throws -> PostgresResult {
-      guard let result = try run([Sent(statement, parameters)]).first else { throw lost() }
+      guard let result = try run([PostgresCall(statement, parameters)]).first else { throw lost() }
       return result
     }
 
@@ -163,7 +162,7 @@
 
     // MARK: - Waiting
 
-    /// The next result; nil at the end of a statement's.
+    /// The next result; nil after the last one of a statement.
     private func next(_ deadline: Date) throws -> OpaquePointer? {
       while PQisBusy(handle) == 1 {
         try wait(Int16(POLLIN), deadline)
@@ -179,7 +178,7 @@
         switch PQflush(handle) {
         case 0: return
         case 1:
-          // It may not take more before its answers are read.
+          // The server may not accept more before its answers are read.
           let events = try wait(Int16(POLLIN | POLLOUT), deadline)
           guard events & Int16(POLLIN) == 0 || PQconsumeInput(handle) == 1 else { throw lost() }
         default: throw lost()
@@ -187,21 +186,21 @@
       }
     }
 
-    /// Returns after 50 ms at most: TLS may have data that the socket does not show.
+    /// Waits at most 50 ms: TLS may have data that the socket does not show.
     @discardableResult
     private func wait(_ events: Int16, _ deadline: Date) throws -> Int16 {
       var place = pollfd(fd: PQsocket(handle), events: events, revents: 0)
       let left = deadline.timeIntervalSinceNow
       guard left > 0, place.fd >= 0 else {
         cancel()
-        throw PostgresError(message: "it does not answer", isSilence: true)
+        throw PostgresError(message: "it does not answer", isTimeout: true)
       }
       _ = poll(&place, 1, min(Int32(left * 1000) + 1, 50))
       return place.revents
     }
 
-    /// Cancels what the server still does: a commit that waits for a standby would keep the lock
-    /// of its account. On a thread of its own, as a server that is frozen may never answer.
+    /// Cancels the statement that the server still runs: a commit that waits for a standby would
+    /// keep the lock of its account. Uses a new thread, as a frozen server may never answer.
     private func cancel() {
       guard let request = PQgetCancel(handle) else { return }
       let canceller = Canceller(request: request)
@@ -214,7 +213,7 @@
 
       func run() {
         var message = [CChar](repeating: 0, count: 256)
-        // The connection is given up anyway.
+        // The connection is closed anyway.
         _ = PQcancel(request, &message, 256)
         PQfreeCancel(request)
       }
@@ -223,9 +222,9 @@
     /// Runs statements and commits.
     ///
     /// - Throws: also if the server has committed, but warns that a standby may not have.
-    func commit(after sent: [Sent]) throws -> [PostgresResult] {
+    func commit(after sent: [PostgresCall]) throws -> [PostgresResult] {
       warnings.texts = []
-      let results = try run(sent + [Sent(.commit)])
+      let results = try run(sent + [PostgresCall(.commit)])
       guard results.last?.tag == "COMMIT" else {
         throw PostgresError(state: "40000", message: "the transaction was rolled back")
       }
@@ -253,7 +252,7 @@
       return last
     }
 
-    /// What was notified since, without waiting.
+    /// The notifications that have arrived, without waiting.
     func notifications() throws -> [String] {
       guard PQconsumeInput(handle) == 1 else { throw lost() }
       var texts: [String] = []

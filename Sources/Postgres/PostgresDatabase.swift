@@ -4,14 +4,14 @@
   import Foundation
   package import KeepsakeHubServer
 
-  /// The accounts of a hub in PostgreSQL, by any number of processes at once.
+  /// Stores the accounts of a hub in PostgreSQL, for any number of processes at once.
   ///
   /// If the address has several hosts, the one that accepts writes is used, and found again when
   /// another one takes over. Work that was not committed runs again then; if it is not known
   /// whether it was committed, it fails as `unavailable`.
   package final class PostgresDatabase: HubStore {
     private let queue = JobQueue()
-    private let announcer: Announcer
+    private let announcer: MarkAnnouncer
     /// The threads that still run.
     private let running = DispatchGroup()
     /// Seconds that work may wait.
@@ -21,7 +21,7 @@
     ///
     /// - Parameters:
     ///   - url: `postgresql://user@host,host/database`, with libpq's other parameters.
-    ///   - connections: how many transactions run at once, beside one that only reads.
+    ///   - connections: how many transactions run at once, in addition to one that only reads.
     ///   - timeout: how long work waits for a server.
     /// - Throws: `HubStoreError`.
     package init(
@@ -34,7 +34,7 @@
       } catch let error as PostgresError {
         throw error.storeError(address.name)
       }
-      announcer = Announcer(address, queue)
+      announcer = MarkAnnouncer(address, queue)
       for number in 0...max(connections, 1) {
         start("hub postgres \(number)") { [queue, announcer] in
           PostgresWorker(address, queue, announcer.announce).work(readsOnly: number == 0)

@@ -4,33 +4,33 @@
   import Foundation
   import KeepsakeHubServer
 
-  /// What a server, or the way to it, failed with.
+  /// An error of a server, or of the connection to it.
   package struct PostgresError: Error {
-    /// Nil when the connection is lost.
+    /// The SQLSTATE; nil if the connection is lost.
     let state: String?
     /// One line from libpq or the server, without passwords or values.
     let message: String
     /// Whether the server did not answer in time.
-    let isSilence: Bool
+    let isTimeout: Bool
 
-    init(state: String? = nil, message: String, isSilence: Bool = false) {
-      (self.state, self.isSilence) = (state, isSilence)
+    init(state: String? = nil, message: String, isTimeout: Bool = false) {
+      (self.state, self.isTimeout) = (state, isTimeout)
       self.message = message.trimmingCharacters(in: .newlines)
     }
 
-    /// Whether the connection is of no use any more: it is lost, the server ends (57P), or it has
-    /// become a standby (25006), so that another server takes the writes now.
+    /// Whether the connection cannot be used any more: it is lost, the server ends (57P), or it has
+    /// become a standby (25006), so that another server accepts the writes now.
     var endsConnection: Bool {
       guard let state else { return true }
       return state.hasPrefix("57P") || state.hasPrefix("08") || state == "25006"
         || state.hasPrefix("53")
     }
 
-    /// Whether the same transaction may pass when it runs again: others were in its way, or have
+    /// Whether a retry of the transaction may succeed: it was in conflict with another one, or both
     /// added the same row (23505).
     var isConflict: Bool { ["40001", "40P01", "23505"].contains(state) }
 
-    /// The store's error: `unavailable` for what passes with time (connections, resources, locks,
+    /// The store's error: `unavailable` for failures that pass (connections, resources, locks,
     /// timeouts, a full disk), otherwise `broken`.
     func storeError(_ name: String) -> HubStoreError {
       guard let state else { return .unavailable("\(name): \(message)") }

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// A push in one round trip. The first statement decides as `LogRules.push` does, and takes the push
-// unless a limit is exceeded; the others do something only if it did, but for trimming, which is
-// right at any time. Otherwise `LogRules.push` finds out why.
+// A push in one round trip. The first statement decides as `LogRules.push` does, and accepts the
+// push unless a limit is exceeded. The others have an effect only if it did, except for trimming,
+// which is right at any time. If it did not, `LogRules.push` finds the reason.
 
 #if PostgreSQL
   import KeepsakeHubServer
@@ -12,8 +12,8 @@
 
     static let statements = [take, putRows, addMark, saveReplica, dropVectors, addVectors]
 
-    /// The account is compared with that of the statement's snapshot: what another process has
-    /// changed meanwhile would not be seen.
+    /// The account is compared with that of the statement's snapshot, which lacks what another
+    /// process has changed meanwhile.
     private static let take = HubStatement(
       "push_take",
       """
@@ -47,7 +47,7 @@
       """
     }
 
-    /// The account, if the push was taken: no other push has its bits.
+    /// The account, if the push was accepted: no other push has its bits.
     private static let taken = "keepsake_account AS a WHERE a.id = $1 AND a.mark_bits = $2"
     private static let putRows = HubStatement(
       "push_rows",
@@ -86,14 +86,17 @@
       SELECT a.id, a.mark_number, $3::bytea FROM \(taken)
       """)
 
-    var statements: [Sent] {
+    var statements: [PostgresCall] {
       let (account, rows) = (push.sender.account, push.push.rows)
       let id = Parameters(account, push.bits)
       var put = Parameters(account, push.bits, Int64(rows.count))
       put.append(numbers: rows.map { $0.isDeleted ? 1 : 0 })
       put.append(blobs: rows.map(\.key))
       put.append(blobs: rows.map(\.body))
-      var all = [Sent(Self.take, taking), Sent(Self.putRows, put), Sent(Self.addMark, id)]
+      var all = [
+        PostgresCall(Self.take, taking), PostgresCall(Self.putRows, put),
+        PostgresCall(Self.addMark, id),
+      ]
       if let mark = push.push.mark, let vectors = push.push.vectors {
         var replica = id
         replica.append(push.sender.replica)
@@ -101,13 +104,13 @@
         let room = Int64(push.limits.vectorBytes - vectors.count)
         let dropped = Parameters(
           account, push.push.base.number, Int64(HubVectors.most - 1), room, push.bits)
-        all.append(Sent(Self.saveReplica, replica))
-        all.append(Sent(Self.dropVectors, dropped))
-        all.append(Sent(Self.addVectors, Parameters(account, push.bits, bytes: vectors)))
+        all.append(PostgresCall(Self.saveReplica, replica))
+        all.append(PostgresCall(Self.dropVectors, dropped))
+        all.append(PostgresCall(Self.addVectors, Parameters(account, push.bits, bytes: vectors)))
       }
       var change = HubChange()
       change.trim = push.limits.trim(push.bits, at: push.now)
-      return all + change.calls(account).map { Sent($0) }
+      return all + change.calls(account).map { PostgresCall($0) }
     }
 
     private var taking: Parameters {
@@ -123,7 +126,7 @@
     }
 
     /// - Parameter results: those of `statements`.
-    /// - Returns: nil if the push was not taken.
+    /// - Returns: nil if the push was not accepted.
     func pushed(_ results: ArraySlice<PostgresResult>) -> HubPushed? {
       guard let first = results.first, first.count == 1 else { return nil }
       let newest = HubMark(

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The statements of a transaction, which go in one round trip with those of other transactions. A
-// push that SQL decides has statements of its own.
+// The statements of a job's query, which share a round trip with those of other jobs. A push that
+// SQL decides has statements of its own (`PostgresPush`).
 
 #if PostgreSQL
   import KeepsakeHubServer
@@ -11,7 +11,7 @@
 
     static let statements = HubStatement.all + [lock, outlines, rows]
 
-    /// Every transaction that changes an account begins with it, so that no two overlap.
+    /// Each transaction that changes an account begins with this statement, so that no two overlap.
     private static let lock = HubStatement("lock", HubStatement.account.sql + " FOR UPDATE")
     private static let outlines = HubStatement.outlines("= ANY ($2::bytea[])")
     private static let rows = HubStatement(
@@ -30,20 +30,20 @@
       """)
 
     /// In the order in which `state` reads their results.
-    var statements: [Sent] {
+    var statements: [PostgresCall] {
       let id = query.account
       let first = query.isWriting ? Self.lock : HubStatement.account
-      var all = [Sent(first, Parameters(id))] + query.calls.map { Sent($0) }
+      var all = [PostgresCall(first, Parameters(id))] + query.calls.map { PostgresCall($0) }
       if !query.keys.isEmpty {
         var parameters = Parameters(id)
         parameters.append(blobs: query.keys)
-        all.append(Sent(Self.outlines, parameters))
+        all.append(PostgresCall(Self.outlines, parameters))
       }
-      // After the vectors, which must not cover rows that are not there.
+      // The rows are read after the vectors, which must not cover rows that the page lacks.
       if let page = query.page {
         let (number, bits) = (page.unless?.number ?? -1, page.unless?.bits ?? 0)
         all.append(
-          Sent(
+          PostgresCall(
             Self.rows,
             Parameters(id, number, bits, page.after, Int64(page.rows), Int64(page.bytes))))
       }
@@ -71,7 +71,7 @@
     }
   }
 
-  extension Sent {
+  extension PostgresCall {
     init(_ call: HubCall) {
       var parameters = Parameters()
       for cell in call.cells {

@@ -24,10 +24,10 @@
       }
     }
 
-    /// PostgreSQL's number of the type.
+    /// PostgreSQL's ID of the type.
     private static let bigint: Oid = 20
 
-    /// What the server says that it did, as `COMMIT`.
+    /// The command that the server has executed, such as `COMMIT`.
     var tag: String { String(cString: PQcmdStatus(result)) }
 
     func bytes(_ row: Int, _ column: Int32) -> UnsafeRawBufferPointer {

@@ -1,20 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The check of a database before a row of it is believed. The database notes which migrations made
-// its tables, each with its text: so tables of another program, or of a version that was never
-// released, are refused.
+// Checks a database before its rows are read. The database has the text of each migration that made
+// its tables, so tables of another program, or of a version that was never released, are refused.
 
 #if PostgreSQL
   import KeepsakeHubServer
   import KeepsakePostgresMigrations
 
   package enum PostgresSchema {
-    /// "keepsake", for the advisory lock: of several hubs that start at once one migrates.
+    /// The key of the advisory lock, "keep": if several hubs start at once, one migrates.
     private static let lock = 0x6B65_6570
-    /// Seconds that a migration may take, or that of another hub, which this one waits for.
+    /// The maximum time of a migration in seconds, and of the wait for another hub's.
     private static let timeout = 3600.0
 
-    /// Brings the schema up to this version, all of it or nothing, and tries its statements.
+    /// Migrates the schema to this version, completely or not at all, and prepares its statements.
     ///
     /// - Parameter migrations: the text of each, in order.
     package static func migrate(
@@ -36,7 +35,7 @@
       try connection.prepare(PostgresWorker.statements)
     }
 
-    /// - Returns: how many of the migrations it has.
+    /// - Returns: the number of migrations that the database has.
     private static func check(
       _ connection: PostgresConnection, _ name: String, _ migrations: [String]
     ) throws -> Int {

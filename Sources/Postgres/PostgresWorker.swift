@@ -4,14 +4,14 @@
   import Foundation
   package import KeepsakeHubServer
 
-  /// A thread with a connection, which it opens again when that is lost.
+  /// Runs jobs on one thread with one connection, which it reopens when that is lost.
   package final class PostgresWorker {
     private let address: PostgresAddress
     private let queue: JobQueue
     /// Called for each account that has a new mark.
     private let announce: (Int64, HubMark) -> Void
     private var connection: PostgresConnection?
-    /// The queue's, when the connection was opened.
+    /// The queue's generation when the connection was opened.
     private var generation = 0
 
     init(
@@ -29,7 +29,8 @@
     package static let statements =
       [begin, beginReading, .commit, rollback] + PostgresQuery.statements + PostgresPush.statements
 
-    /// - Parameter readsOnly: whether it runs no jobs that write: those may all wait for a standby.
+    /// - Parameter readsOnly: whether it runs only jobs that read: all others may wait for a
+    ///   standby.
     func work(readsOnly: Bool) {
       var last: [HubJob] = []
       while true {
@@ -46,13 +47,13 @@
       do {
         try attempt(jobs)
       } catch {
-        // Nothing of the others was committed. Each job finds out itself what is wrong.
+        // Nothing was committed. Each job runs alone, to get its own error.
         jobs.filter { !$0.isDone }.forEach(retry)
       }
     }
 
-    /// Runs a job until it is done, or its time is over. It may run again while it is certain that
-    /// nothing of it was committed.
+    /// Runs a job until it is done, or its deadline has passed. It may run again while it is
+    /// certain that nothing was committed.
     private func retry(_ job: HubJob) {
       var pause = 0.02
       while true {
@@ -90,10 +91,10 @@
           try write(jobs.filter { !$0.isDone }, open)
         } else {
           // One round trip.
-          try decide(jobs, Sent(Self.beginReading), [Sent(.commit)], open)
+          try decide(jobs, PostgresCall(Self.beginReading), [PostgresCall(.commit)], open)
         }
       } catch let error as PostgresError {
-        if error.isSilence { queue.noteSilence() }
+        if error.isTimeout { queue.noteTimeout() }
         if error.endsConnection { connection = nil } else { rollBack() }
         throw error
       }
@@ -115,7 +116,8 @@
       let statements = pushes.map(\.statements)
       var results: ArraySlice<PostgresResult>
       do {
-        results = try open.commit(after: [Sent(Self.begin)] + statements.joined()).dropFirst()
+        let begin = PostgresCall(Self.begin)
+        results = try open.commit(after: [begin] + statements.joined()).dropFirst()
       } catch let error as PostgresError where error.endsConnection {
         return giveUp(jobs, error)
       }
@@ -131,7 +133,7 @@
 
     /// It is unknown whether these were committed, so they must not run again.
     private func giveUp(_ jobs: [HubJob], _ error: PostgresError) {
-      if error.isSilence { queue.noteSilence() }
+      if error.isTimeout { queue.noteTimeout() }
       connection = nil
       for job in jobs { job.end(error.storeError(address.name)) }
     }
@@ -139,14 +141,14 @@
     /// Two round trips: one that reads, and one that writes and commits.
     private func write(_ jobs: [HubJob], _ open: PostgresConnection) throws {
       guard !jobs.isEmpty else { return }
-      try decide(jobs, Sent(Self.begin), [], open)
-      let changes = jobs.flatMap { $0.change?.calls($0.query.account) ?? [] }.map { Sent($0) }
+      try decide(jobs, PostgresCall(Self.begin), [], open)
+      let changes = jobs.flatMap { $0.change?.calls($0.query.account) ?? [] }
       guard !changes.isEmpty else {
         _ = try open.run(Self.rollback)
         return
       }
       do {
-        _ = try open.commit(after: changes)
+        _ = try open.commit(after: changes.map { PostgresCall($0) })
       } catch let error as PostgresError where error.endsConnection {
         return giveUp(jobs.filter { $0.change != nil }, error)
       }
@@ -156,7 +158,7 @@
     }
 
     private func decide(
-      _ jobs: [HubJob], _ begin: Sent, _ end: [Sent], _ open: PostgresConnection
+      _ jobs: [HubJob], _ begin: PostgresCall, _ end: [PostgresCall], _ open: PostgresConnection
     ) throws {
       let queries = jobs.map { PostgresQuery(query: $0.query) }
       let statements = queries.map(\.statements)

@@ -13,7 +13,7 @@ struct CreateCommand: Subcommand {
     commandName: "create", abstract: "Makes an account, and this device its first.",
     discussion: "  kvsync hub create https://hub.example phone.keepsake --secret hub.secret")
 
-  @OptionGroup var member: NewMember
+  @OptionGroup var member: NewMemberArguments
   @Option(
     help: "The file with the operator's secret. (default: KEEPSAKE_HUB_SECRET, or a line of input)",
     completion: .file())
@@ -39,7 +39,7 @@ struct JoinCommand: Subcommand {
         kvsync hub invite phone.keepsake | kvsync hub join https://hub.example laptop.keepsake
       """)
 
-  @OptionGroup var member: NewMember
+  @OptionGroup var member: NewMemberArguments
   @OptionGroup var common: CommonOptions
 
   func run() throws {
@@ -56,27 +56,27 @@ struct InviteCommand: Subcommand {
     commandName: "invite",
     abstract: "Prints a code with which another device may join; good once, for ten minutes.")
 
-  @OptionGroup var place: HubPlace
+  @OptionGroup var arguments: HubArguments
   @OptionGroup var common: CommonOptions
 
   func run() throws {
-    let invitation = try place.hub().invite()
+    let invitation = try arguments.hub().invite()
     common.output.print(
       .object(["code": .string(invitation.code), "ends": Shown.time(invitation.end)]),
       lines: [Line(invitation.code)], isData: true)
   }
 }
 
-/// A device and one of its hubs.
-struct HubPlace: ParsableArguments {
+/// The arguments that name a device and one of its hubs.
+struct HubArguments: ParsableArguments {
   @Argument(help: "The device file.", completion: .file()) var file: String
   @Argument(help: "The hub's address, where the device knows several.") var url: String?
 
   func hub() throws -> Hub { try Membership.hub(file, url) }
 }
 
-/// The same, and a number of a device of the account.
-struct NumberedPlace: ParsableArguments {
+/// The arguments that also name a device of the account, by its number.
+struct HubDeviceArguments: ParsableArguments {
   @Argument(help: "The device file.", completion: .file()) var file: String
   @Argument(help: "The number that kvsync hub devices shows.") var number: Int64
   @Argument(help: "The hub's address, where the device knows several.") var url: String?
@@ -94,15 +94,15 @@ struct DevicesCommand: Subcommand {
   static let configuration = CommandConfiguration(
     commandName: "devices", abstract: "Lists the devices of the account.")
 
-  @OptionGroup var place: HubPlace
+  @OptionGroup var arguments: HubArguments
   @OptionGroup var common: CommonOptions
 
   func run() throws {
-    let hub = try place.hub()
+    let hub = try arguments.hub()
     let devices = try hub.devices()
     common.output.print(
       .object([
-        "account": .string(Membership.text(hub.account)), "devices": .array(devices.map(json)),
+        "account": .string(HexNumber.text(hub.account)), "devices": .array(devices.map(json)),
       ]), lines: devices.map { Line(line($0)) }, isData: true)
   }
 
@@ -128,11 +128,11 @@ struct RevokeCommand: Subcommand {
     commandName: "revoke",
     abstract: "Removes a device from the account; its token is worthless, what it holds it keeps.")
 
-  @OptionGroup var place: NumberedPlace
+  @OptionGroup var arguments: HubDeviceArguments
   @OptionGroup var common: CommonOptions
 
   func run() throws {
-    try place.change(to: "revoked", common) { hub, number in try hub.revoke(number) }
+    try arguments.change(to: "revoked", common) { hub, number in try hub.revoke(number) }
   }
 }
 
@@ -140,13 +140,13 @@ struct RenameCommand: Subcommand {
   static let configuration = CommandConfiguration(
     commandName: "rename", abstract: "Changes what a device of the account is called.")
 
-  @OptionGroup var place: NumberedPlace
+  @OptionGroup var arguments: HubDeviceArguments
   @Option(help: "The new name.") var name: String
   @OptionGroup var common: CommonOptions
 
   func run() throws {
-    try NewMember.check(name)
-    try place.change(to: "called \(Shown.name(name))", common) { hub, number in
+    try NewMemberArguments.check(name)
+    try arguments.change(to: "called \(Shown.name(name))", common) { hub, number in
       try hub.rename(number, to: name)
     }
   }
@@ -165,13 +165,14 @@ struct ExportCommand: Subcommand {
         kvsync merge copy.keepsake https://hub.example
       """)
 
-  @OptionGroup var place: HubPlace
+  @OptionGroup var arguments: HubArguments
   @OptionGroup var common: CommonOptions
 
   func run() throws {
-    // In memory: the limits of a hub bound an account. A key that is pushed meanwhile comes twice.
+    // In memory: the limits of a hub bound an account. A key that is pushed meanwhile appears
+    // twice.
     var entries: [Address: Entry] = [:]
-    let hub = try place.hub()
+    let hub = try arguments.hub()
     let unreadable = try hub.forEachRow { entry in
       entries[entry.address] = entry
       ProgressLine.count(entries.count, "read")
@@ -195,19 +196,19 @@ struct DeleteCommand: Subcommand {
     commandName: "delete",
     abstract: "Deletes the account from the hub; devices keep what they hold.")
 
-  @OptionGroup var place: HubPlace
+  @OptionGroup var arguments: HubArguments
   @Option(help: "The ID of the account, so that none is deleted by mistake.") var confirm: String
   @OptionGroup var common: CommonOptions
 
   func run() throws {
-    let hub = try place.hub()
-    let account = Membership.text(hub.account)
+    let hub = try arguments.hub()
+    let account = HexNumber.text(hub.account)
     guard account == confirm else {
       throw InputError.usage(
-        "\(place.file): its account is \(account), not \(confirm); nothing is deleted")
+        "\(arguments.file): its account is \(account), not \(confirm); nothing is deleted")
     }
     try hub.deleteAccount()
-    for entry in try Membership.entries(of: place.file, at: hub.url)
+    for entry in try Membership.entries(of: arguments.file, at: hub.url)
     where entry.membership.account == hub.account {
       try Membership.credentials.remove(entry)
     }

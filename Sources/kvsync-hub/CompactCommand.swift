@@ -9,15 +9,15 @@ import KeepsakeHub
 struct CompactCommand: Subcommand {
   static let configuration = CompactArguments.command
 
-  @OptionGroup var words: CompactArguments
+  @OptionGroup var arguments: CompactArguments
   @OptionGroup var common: CommonOptions
 
   func run() throws {
-    guard let address = words.hub else {
-      throw InputError.usage("\(words.file): no hub is named; say which with --hub")
+    guard let address = arguments.hub else {
+      throw InputError.usage("\(arguments.file): no hub is named; say which with --hub")
     }
-    let hub = try Membership.hub(words.file, address)
-    let device = try common.open(words.file, .existing)
-    words.print(try device.compact(keeping: words.keep, with: hub), common.output)
+    let hub = try Membership.hub(arguments.file, address)
+    let device = try common.open(arguments.file, .existing)
+    arguments.print(try device.compact(keeping: arguments.keep, with: hub), common.output)
   }
 }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The tokens that the command keeps for its user, in a file beside no device: people copy devices.
-// JSON Lines, replaced atomically under a lock. A line that cannot be read stays as it is.
+// Stores the tokens of this user's devices as JSON Lines, replaced atomically under a lock. The
+// file is not in a device's folder: people copy devices. A line that cannot be read stays as it is.
 
 import Foundation
 package import KeepsakeDevice
@@ -19,7 +19,7 @@ package struct HubCredentials: Sendable {
       (self.hub, self.device, self.membership) = (hub, device, membership)
     }
 
-    /// Whether it is of the same hub and the same file, whose name is bytes.
+    /// Whether both are of the same hub and the same file; names of files are compared as bytes.
     fileprivate func isOf(_ other: Entry) -> Bool {
       hub == other.hub && device.isSameBytes(as: other.device)
     }
@@ -27,7 +27,7 @@ package struct HubCredentials: Sendable {
     fileprivate var line: String {
       JSON.object([
         "hub": .string(hub), "device": .string(device),
-        "account": .string(HubMembership.text(membership.account)),
+        "account": .string(HexNumber.text(membership.account)),
         "number": membership.device.map(JSON.integer), "token": .string(membership.token),
       ]).text()
     }
@@ -37,7 +37,7 @@ package struct HubCredentials: Sendable {
 
   package init(path: String) { self.path = path }
 
-  /// Where this user's are.
+  /// The credentials of the current user.
   package init(environment: [String: String], home: String) {
     let base = environment["XDG_CONFIG_HOME"].flatMap { $0.hasPrefix("/") ? $0 : nil }
     path = "\(base ?? home + "/.config")/keepsake/hubs"
@@ -45,7 +45,7 @@ package struct HubCredentials: Sendable {
 
   // MARK: - Reading
 
-  /// - Returns: what can be read, and what is wrong with the other lines.
+  /// - Returns: the entries that can be read, and the problems of the other lines.
   package func read() throws(KeepsakeError) -> (entries: [Entry], problems: [String]) {
     var (entries, problems): ([Entry], [String]) = ([], [])
     for (place, line) in try lines().enumerated() {
@@ -102,12 +102,11 @@ package struct HubCredentials: Sendable {
 
   // MARK: - Writing
 
-  /// Adds an entry, in place of one of the same hub and device.
+  /// Adds an entry; it replaces one of the same hub and device.
   package func add(_ entry: Entry) throws(KeepsakeError) {
     try change(adding: [entry.line]) { $0.isOf(entry) }
   }
 
-  /// Removes an entry.
   package func remove(_ entry: Entry) throws(KeepsakeError) {
     try change(adding: []) { $0.isOf(entry) }
   }

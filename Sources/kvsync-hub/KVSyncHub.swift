@@ -12,7 +12,7 @@ struct KVSyncHub: ParsableCommand {
       HubCommand.self, MergeCommand.self, WatchCommand.self, CompactCommand.self,
     ])
 
-  static func main() { Program.run(Self.self) }
+  static func main() { HelperProgram.run(Self.self) }
 }
 
 struct HubCommand: ParsableCommand {

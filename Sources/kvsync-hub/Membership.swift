@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Which account of which hub a device uses, and where its token comes from.
+// Finds a device's hub, account and token.
 
 import ArgumentParser
 import Foundation
@@ -22,14 +22,14 @@ enum Membership {
     return HubCredentials(environment: environment, home: home ?? NSHomeDirectory())
   }
 
-  /// By what a device is known in the file of tokens.
+  /// The path that identifies a device in the file of tokens.
   static func realPath(_ file: String) throws(KeepsakeError) -> String {
     guard let path = realpath(file, nil) else { throw failure(errno, file) }
     defer { free(path) }
     return String(cString: path)
   }
 
-  /// The entries of a device, all or those of one hub, and what cannot be read said.
+  /// The entries of a device, of all hubs or of one. Prints the problems of the other lines.
   static func entries(
     of file: String, at url: HubURL? = nil
   ) throws(KeepsakeError) -> [HubCredentials.Entry] {
@@ -68,7 +68,7 @@ enum Membership {
       do throws(KeepsakeError) {
         return try HubMembership(account: account, token: parts[1])
       } catch {
-        // Its cure is ours.
+        // The error below has a better cure.
       }
     }
     throw KeepsakeError(
@@ -77,10 +77,7 @@ enum Membership {
     )
   }
 
-  /// The ID of an account as 16 hexadecimal digits.
-  static func text(_ account: Int64) -> String { HubMembership.text(account) }
-
-  static func entry(_ file: String, _ url: HubURL?) throws -> HubCredentials.Entry {
+  private static func entry(_ file: String, _ url: HubURL?) throws -> HubCredentials.Entry {
     let entries = try entries(of: file, at: url)
     guard let entry = entries.first else {
       throw KeepsakeError(
@@ -102,14 +99,14 @@ enum Membership {
     for entry in try entries(of: file) where isObsolete(entry) { try credentials.remove(entry) }
   }
 
-  /// Keeps a membership.
+  /// Stores a membership.
   static func keep(_ membership: HubMembership, _ url: HubURL, _ file: String) throws {
     try credentials.add(
       HubCredentials.Entry(
         hub: url.description, device: realPath(file), membership: membership))
   }
 
-  /// A secret of the operator's, or a code: from a file, from the environment, or a line of input.
+  /// Reads a secret or a code: from a file, from the environment, or from standard input.
   static func secret(
     _ what: String, file: String? = nil, variable: String? = nil
   ) throws -> String {
@@ -140,7 +137,7 @@ enum Membership {
     code == ENOENT ? .missing(file) : KeepsakeError(system: code, path: file)
   }
 
-  /// The name of a device that was given none.
+  /// The default name of a device.
   static func name(_ file: String) -> String {
     let name = URL(fileURLWithPath: file).deletingPathExtension().lastPathComponent
     let shown = name.unicodeScalars.filter { $0.properties.generalCategory != .control }.prefix(50)

@@ -10,31 +10,31 @@ import KeepsakeSync
 struct MergeCommand: Subcommand {
   static let configuration = MergeArguments.command
 
-  @OptionGroup var words: MergeArguments
+  @OptionGroup var arguments: MergeArguments
   @OptionGroup var common: CommonOptions
 
   func run() throws {
     let (file, address) = try sides()
     let refused = [
-      ("--dry-run", words.dryRun), ("--one-way", words.oneWay), ("--create", words.create),
-      ("--store", !words.store.isEmpty),
+      ("--dry-run", arguments.dryRun), ("--one-way", arguments.oneWay),
+      ("--create", arguments.create), ("--store", !arguments.store.isEmpty),
     ]
     if let (option, _) = refused.first(where: \.1) {
       throw InputError.usage("\(address): \(option) is for files; merge with a hub without it")
     }
     let hub = try Membership.hub(file, address)
     let paths = [file, hub.url.description]
-    let options = try words.options(paths)
+    let options = try arguments.options(paths)
     let device = try common.open(file, .existing)
-    try words.print(paths, common.output) {
+    try arguments.print(paths, common.output) {
       let report = try device.merge(with: hub, options: options)
       return ShownReport(report, paths: paths, replicas: [try device.replica(), nil])
     }
   }
 
   private func sides() throws -> (file: String, address: String) {
-    guard words.files.count == 2, let address = words.files.first(where: HubURL.isMeant),
-      let file = words.files.first(where: { !HubURL.isMeant(by: $0) })
+    guard arguments.files.count == 2, let address = arguments.files.first(where: HubURL.isMeant),
+      let file = arguments.files.first(where: { !HubURL.isMeant(by: $0) })
     else {
       throw InputError.usage(
         "(command line): a hub is merged with one file; name a device file and an address")

@@ -26,7 +26,7 @@ struct ServeCommand: ParsableCommand {
         kvsync hub serve --postgres postgresql://hub@db1,db2/keepsake --secret hub.secret
       """)
 
-  @OptionGroup var place: AccountsPlace
+  @OptionGroup var storage: AccountStorageOptions
   @Option(
     help: ArgumentHelp("Where to listen; port 0 for any that is free.", valueName: "host:port"))
   var listen = ListenAddress("127.0.0.1", 7890)
@@ -52,10 +52,10 @@ struct ServeCommand: ParsableCommand {
 
   func run() throws {
     #if Hub
-      let store = try place.open()
+      let store = try storage.open()
       let server = HubServer(store, settings: try settings(orClosing: store))
-      let (path, scheme) = (place.secretPath, certificate == nil ? "http" : "https")
-      try Program.serve(
+      let (path, scheme) = (storage.secretPath, certificate == nil ? "http" : "https")
+      try HelperProgram.serve(
         at: listen.description, "the hub cannot serve",
         cure: "see that the address is free, and one of this machine"
       ) { [metrics] in
@@ -71,19 +71,19 @@ struct ServeCommand: ParsableCommand {
         } catch HubServerError.noMetrics(let error) {
           throw KeepsakeError(
             .inputOutput, path: metrics?.description ?? "--metrics",
-            "metrics cannot be served: \(Program.reason(error))",
+            "metrics cannot be served: \(HelperProgram.reason(error))",
             cure: "see that the address is free")
         } catch HubServerError.noCertificate(let file, let problem) {
           throw KeepsakeError(
             .malformed, path: file, "it gives no certificate or key (\(problem))",
             cure: "name a PEM file that the hub can read")
         } catch HubServerError.noTLS {
-          throw Program.lacks(
+          throw HelperProgram.lacks(
             "TLS", cure: "build it with --traits HubTLS, or let a proxy speak TLS")
         }
       }
     #else
-      throw Program.lacks(
+      throw HelperProgram.lacks(
         "the hub's server",
         cure: "build it with: swift build -c release --product kvsync-hub --traits Hub")
     #endif
@@ -98,7 +98,7 @@ struct ServeCommand: ParsableCommand {
       settings.metrics = metrics.map { ($0.host, $0.port) }
       (settings.certificate, settings.key) = (certificate, key)
       do {
-        settings.secret = try OperatorSecret.read(place.secretPath)
+        settings.secret = try OperatorSecret.read(storage.secretPath)
       } catch {
         store.close()
         throw error
@@ -120,7 +120,7 @@ struct ServeCommand: ParsableCommand {
 #if Hub
   /// The secret with which accounts are made, in a file that its owner alone can read.
   private enum OperatorSecret {
-    /// Reads the secret, and makes it where the file is missing.
+    /// Reads the secret, and creates it if the file is missing.
     static func read(_ path: String) throws -> String {
       var status = stat()
       if stat(path, &status) != 0 {
@@ -146,7 +146,7 @@ struct ServeCommand: ParsableCommand {
       return secret
     }
 
-    /// It is there whole or not at all; of two hubs that make it at once one does.
+    /// Creates the file with its content at once. If two hubs create it, one of them does.
     private static func make(_ path: String) throws(KeepsakeError) {
       let draft = "\(path).\(Secrets.random().prefix(8))"
       let descriptor = open(draft, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0o600)
@@ -159,7 +159,7 @@ struct ServeCommand: ParsableCommand {
       } catch {
         throw KeepsakeError(error, path: path)
       }
-      // Not every file system has links.
+      // Some file systems have no hard links.
       guard link(draft, path) == 0 || errno == EEXIST || rename(draft, path) == 0 else {
         throw failure(path, errno)
       }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What an operator sets of a hub, beside where it keeps accounts.
+// Limits and addresses of a hub on the command line.
 
 import ArgumentParser
 
@@ -8,7 +8,7 @@ import ArgumentParser
   import KeepsakeHubHTTP
 #endif
 
-/// What devices may take of a hub.
+/// The option that sets the limits of a hub.
 struct LimitOptions: ParsableArguments {
   @Option(
     help: ArgumentHelp(
@@ -22,8 +22,8 @@ struct LimitOptions: ParsableArguments {
       try apply(to: &limits)
     }
 
-    /// Devices read no more rows of an account, and no larger pages; PostgreSQL's index takes no
-    /// longer keys.
+    /// Maximum values: devices read no more rows of an account, and no larger pages; PostgreSQL's
+    /// index allows no longer keys.
     private static let most = [
       "rows": 1_000_000, "pageRows": 10_000, "pageBytes": 8 << 20, "keyBytes": 2_700,
     ]
@@ -52,14 +52,14 @@ struct ListenAddress: ExpressibleByArgument, CustomStringConvertible {
   let host: String
   let port: Int
 
-  /// - Returns: nil where there is no host, or no port.
+  /// - Returns: nil if there is no host, or no port.
   init?(argument: String) {
     let colon = argument.lastIndex(of: ":")
     guard let colon, colon != argument.startIndex,
       let port = UInt16(argument[colon...].dropFirst())
     else { return nil }
     host = String(argument[..<colon].drop { $0 == "[" }.prefix { $0 != "]" })
-    // The system would take it for one of the machine's addresses.
+    // The system would resolve it to one of the machine's addresses.
     if host == "*" { return nil }
     self.port = Int(port)
   }

@@ -11,42 +11,43 @@ import Synchronization
 struct WatchCommand: Subcommand {
   static let configuration = WatchArguments.command
 
-  @OptionGroup var words: WatchArguments
+  @OptionGroup var arguments: WatchArguments
   @OptionGroup var common: CommonOptions
 
   var hasProgress: Bool { false }
 
   func run() throws {
-    guard let address = words.hub else {
-      throw InputError.usage("\(words.file): no hub is named; say which with --hub")
+    guard let address = arguments.hub else {
+      throw InputError.usage("\(arguments.file): no hub is named; say which with --hub")
     }
-    let hub = try Membership.hub(words.file, address)
-    let device = try words.open(.existing, common)
+    let hub = try Membership.hub(arguments.file, address)
+    let device = try arguments.open(.existing, common)
     let output = common.output
-    // What waits, or cannot be sent or read, is reported when it begins and when it is over.
-    let told = Mutex<Set<String>>([])
-    try words.watch(device, common) { end in
+    // Entries that wait, or cannot be sent or read, are reported when they appear and when all are
+    // gone.
+    let reported = Mutex<Set<String>>([])
+    try arguments.watch(device, common) { end in
       HubSession(device, hub) { state in
         switch state {
         case .connecting: break
         case .connected: output.say("\(hub.url): connected")
         case .waiting(let date):
           output.say("\(hub.url): waiting, tries again at \(Shown.text(date))")
-        case .refused(let error): end.come(.failure(error))
+        case .refused(let error): end.complete(with: .failure(error))
         }
       } onSync: { report in
-        let paths = [words.file, hub.url.description]
+        let paths = [arguments.file, hub.url.description]
         let shown = ShownReport(report, paths: paths, replicas: [nil, nil])
         let lines = shown.stayingRemarks + shown.waiting
         for line in shown.remarks where !lines.contains(line) { output.say(line) }
-        told.withLock { told in
-          for line in lines where !told.contains(line) { output.say(line) }
+        reported.withLock { reported in
+          for line in lines where !reported.contains(line) { output.say(line) }
           if report.hasConverged {
-            if !told.isEmpty { output.say("\(hub.url): all is synced again") }
-            told = []
+            if !reported.isEmpty { output.say("\(hub.url): all is synced again") }
+            reported = []
           } else if !lines.isEmpty {
             // A sync that failed half-way may say nothing about the rest.
-            told = Set(lines)
+            reported = Set(lines)
           }
         }
       } onFailure: { error in

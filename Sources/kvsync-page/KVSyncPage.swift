@@ -3,12 +3,12 @@
 import ArgumentParser
 import KeepsakeCommandLine
 
-/// What `kvsync` becomes for its page. Its words are those of `kvsync`.
+/// The helper program that `kvsync` executes for its page, with the same arguments.
 @main
 struct KVSyncPage: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "kvsync", abstract: "What kvsync shows in the browser.", version: "0.1.0",
     subcommands: [OpenCommand.self])
 
-  static func main() { Program.run(Self.self) }
+  static func main() { HelperProgram.run(Self.self) }
 }

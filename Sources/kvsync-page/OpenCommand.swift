@@ -36,7 +36,7 @@ struct OpenCommand: Subcommand {
       try DistinctFiles.check(files)
       let server = try PageServer(files, isEditable: edit, common)
       let (output, leavesBrowser) = (common.output, leavesBrowser)
-      try Program.serve(
+      try HelperProgram.serve(
         at: "127.0.0.1:\(port)", "the page cannot be served",
         cure: "see that the port is free, or leave --port out"
       ) { [port] in
@@ -47,7 +47,7 @@ struct OpenCommand: Subcommand {
         }
       }
     #else
-      throw Program.lacks(
+      throw HelperProgram.lacks(
         "the page",
         cure: "build it with: swift build -c release --product kvsync-page --traits Page")
     #endif
@@ -57,9 +57,9 @@ struct OpenCommand: Subcommand {
 #if Page
   /// The browser of the desktop.
   private enum Browser {
-    /// Opens nothing where there is no desktop.
+    /// Opens an address, if there is a desktop.
     ///
-    /// - Parameter onFailure: gets why nothing was opened.
+    /// - Parameter onFailure: receives the reason of a failure.
     static func open(
       _ address: String, onFailure: @escaping @Sendable (String) -> Void
     ) {
@@ -80,7 +80,7 @@ struct OpenCommand: Subcommand {
       process.terminationHandler = { process in
         let status = process.terminationStatus
         guard status != 0 else { return }
-        // 127 is of env(1).
+        // env(1) returns 127 if it does not find the program.
         onFailure(
           "(\(opener)): " + (status == 127 ? "is not there" : "has failed (\(status))")
             + "; open the address yourself")

@@ -7,12 +7,12 @@ import KeepsakeSync
 struct CompactCommand: Subcommand {
   static let configuration = CompactArguments.command
 
-  @OptionGroup var words: CompactArguments
+  @OptionGroup var arguments: CompactArguments
   @OptionGroup var common: CommonOptions
 
   func run() throws {
-    if words.hub != nil { try SiblingProgram.hub.run() }
-    let device = try common.open(words.file, .existing)
-    words.print(try device.compact(keeping: words.keep), common.output)
+    if arguments.hub != nil { try SiblingProgram.hub.run() }
+    let device = try common.open(arguments.file, .existing)
+    arguments.print(try device.compact(keeping: arguments.keep), common.output)
   }
 }

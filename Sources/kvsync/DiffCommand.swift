@@ -41,7 +41,7 @@ struct DiffCommand: Subcommand {
     if Terminal.showsOutput, !common.json {
       common.output.say(counted(differences.count, "key differs", plural: "keys differ"))
     }
-    throw Negative(message: nil)
+    throw NegativeAnswer(message: nil)
   }
 
   private static func json(_ difference: Difference) throws -> JSON {

@@ -52,7 +52,7 @@ struct DoctorCommand: Subcommand {
       }
       common.output.say(Self.sqlite)
     }
-    if open > 0 { throw Negative(message: nil) }
+    if open > 0 { throw NegativeAnswer(message: nil) }
   }
 
   private static let sqlite =

@@ -92,7 +92,7 @@ struct ExportCommand: Subcommand {
 }
 
 extension StoredValue {
-  /// Whether this value is or holds a date that a property list, with its whole seconds, cannot.
+  /// Whether this value has a date with a fraction of a second, which a property list cannot hold.
   fileprivate var hasFractionOfASecond: Bool {
     switch self {
     case .date(let date):

@@ -1,21 +1,21 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// `get` and `set` as scripts write them, without ArgumentParser: before its first word it looks at
-// every type of the program, which takes longer than to read or write a key. What is not plain, or
-// not right, is left to it, so help and complaints are its own.
+// Parses plain `get` and `set` commands without ArgumentParser: its start takes longer than reading
+// or writing a key. ArgumentParser gets all other command lines, and wrong ones, so help and errors
+// are its own.
 
 import KeepsakeCommandLine
 import KeepsakeDevice
 import KeepsakeValues
 
-/// The words behind a command's name: arguments, flags and options, each at most once and none
+/// The words after a command's name: arguments, flags and options, each at most once and none
 /// empty.
 struct FastArguments {
   private(set) var arguments: [String] = []
   private var flags: [String] = []
   private var options: [(name: String, value: String)] = []
 
-  /// - Returns: nil for any other word that begins with a dash.
+  /// - Returns: nil if another word begins with a dash.
   fileprivate init?(_ words: ArraySlice<String>, flags: [String], options: [String]) {
     var rest = words.makeIterator()
     while let word = rest.next() {
@@ -37,7 +37,7 @@ struct FastArguments {
   fileprivate func has(_ flag: String) -> Bool { flags.contains(flag) }
   fileprivate func option(_ name: String) -> String? { options.first { $0.name == name }?.value }
 
-  /// The command that all of these words are.
+  /// The command, if it accepts all words.
   static func command(_ words: ArraySlice<String>) -> (any Subcommand)? {
     let rest = words.dropFirst()
     switch words.first {

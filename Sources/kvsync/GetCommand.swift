@@ -35,7 +35,7 @@ struct GetCommand: Subcommand {
       return try show(Shown.seed(seed), seed.value)
     }
     if common.json { common.output.print(.null, lines: [], isData: true) }
-    throw Negative(message: try absence(device))
+    throw NegativeAnswer(message: try absence(device))
   }
 
   private func show(_ json: JSON, _ value: StoredValue) throws {

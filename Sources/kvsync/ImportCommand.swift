@@ -29,13 +29,14 @@ struct ImportCommand: Subcommand {
   var store = StoreName.cloud
   @OptionGroup var common: CommonOptions
 
-  /// What is typed would be mixed up with it.
+  /// A progress line would mix with typed input.
   var hasProgress: Bool { input != "-" || isatty(STDIN_FILENO) == 0 }
 
   func run() throws {
     try StoreOption.check(store, file)
     let source = try ImportSource(input)
-    // Nothing is locked while a slow program writes the input, or for an input that is refused.
+    // The input is checked first: so nothing is locked while a slow program writes it, or if it is
+    // refused.
     let count = try forEachWrite(of: source.first(), "read") { _ in }
     do {
       let (imported, changed) = try common.writing(to: file) { device in

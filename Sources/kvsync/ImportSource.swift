@@ -10,13 +10,13 @@ final class ImportSource {
   private let handle: FileHandle
   /// Where the input begins in a regular file.
   private let start: UInt64
-  /// A file without a name that gets what the first reading reads of a pipe or a terminal; nil for
-  /// a regular file.
+  /// A file without a name with a copy of the input from a pipe or a terminal, which the first
+  /// reading writes; nil for a regular file.
   private let copy: FileHandle?
-  /// The file when it was opened.
+  /// The status of the file when it was opened.
   private let status: FileStatus?
 
-  /// - Parameter path: of a file; - for standard input.
+  /// - Parameter path: a file; - for standard input.
   init(_ path: String) throws {
     name = path == "-" ? "(standard input)" : path
     handle = path == "-" ? FileHandle.standardInput : try Self.opened(path)
@@ -41,8 +41,8 @@ final class ImportSource {
     return ImportInput(name: name, read: handle.read(upToCount:))
   }
 
-  /// Throws if another program has changed the file since it was opened: then what was written may
-  /// be a part of it.
+  /// Throws if another program has changed the file since it was opened: then only a part of it may
+  /// have been written.
   func checkUnchanged() throws {
     let now = try Self.status(of: handle)
     guard copy == nil, now?.size != status?.size || now?.modification != status?.modification else {

@@ -38,7 +38,7 @@ struct KVSync: ParsableCommand {
     }
   }
 
-  /// Of `lst FILE` ArgumentParser would complain of every word, and of `lst --help` of none.
+  /// ArgumentParser would report every word of `lst FILE`, and none of `lst --help`.
   private static func refuseUnknownCommand() throws {
     let words = CommandLine.arguments.dropFirst().drop { $0 == "help" }
     let commands = configuration.subcommands.compactMap { $0.configuration.commandName }

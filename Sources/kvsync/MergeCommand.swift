@@ -7,14 +7,14 @@ import KeepsakeSync
 struct MergeCommand: Subcommand {
   static let configuration = MergeArguments.command
 
-  @OptionGroup var words: MergeArguments
+  @OptionGroup var arguments: MergeArguments
   @OptionGroup var common: CommonOptions
 
   func run() throws {
-    try words.print(words.files, common.output) {
+    try arguments.print(arguments.files, common.output) {
       try MergeFiles(
-        words.files, common: common, isOneWay: words.oneWay, creates: words.create
-      ).merge(words.options(words.files), isDryRun: words.dryRun)
+        arguments.files, common: common, isOneWay: arguments.oneWay, creates: arguments.create
+      ).merge(arguments.options(arguments.files), isDryRun: arguments.dryRun)
     }
   }
 }

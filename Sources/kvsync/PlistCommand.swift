@@ -82,8 +82,8 @@ struct PlistCommand: Subcommand {
       isData: true)
   }
 
-  /// A failure, of 64 and above, leaves stdout empty and is one line: so does a bundle with errors,
-  /// unless --lenient makes its findings the answer, which then is "no".
+  /// A bundle with errors is a failure: stdout stays empty, and stderr has one line. With --lenient
+  /// its findings are the output, and the exit code is 1.
   private func printFindings() throws {
     let findings = try SettingsBundle.lint(at: path, leavingOut: try disabledRules())
     let errors = findings.filter { $0.severity == .error }
@@ -98,7 +98,7 @@ struct PlistCommand: Subcommand {
       .array(findings.map(Self.json)),
       lines: try findings.map { Line(try SettingsBundle.shownPath(of: $0.description, at: path)) },
       isData: true)
-    guard findings.isEmpty else { throw Negative(message: nil) }
+    guard findings.isEmpty else { throw NegativeAnswer(message: nil) }
     sayIfFlat(try SettingsBundle(at: path, mode: .lenient))
   }
 
@@ -113,7 +113,7 @@ struct PlistCommand: Subcommand {
     return Set(names.map(String.init))
   }
 
-  /// Nothing wrong with a table is not what one wants to know of a pane.
+  /// A table of defaults has no findings, but the user may have meant a pane.
   private func sayIfFlat(_ bundle: SettingsBundle) {
     guard bundle.isFlatTable else { return }
     common.output.say(

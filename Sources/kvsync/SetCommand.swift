@@ -40,8 +40,8 @@ struct SetCommand: Subcommand {
     try common.output.print(Shown.entry(entry), lines: [], isData: false)
   }
 
-  /// An application that reads the key as the old type cannot read it any more, or reads it in
-  /// another store.
+  /// Warns if the type has changed, or another store has the key: an application may not find the
+  /// value.
   ///
   /// - Parameter others: stores that have the key, too.
   private func warn(of change: SettingChange, _ others: [String]) {

@@ -10,7 +10,7 @@ struct ShownOutline {
   private let outline: SettingsOutline
   private let name: String
 
-  /// - Parameter name: stands for a title that the root does not have.
+  /// - Parameter name: the title if the root has none.
   init(_ outline: SettingsOutline, _ name: String) {
     self.outline = outline
     self.name = name
@@ -108,7 +108,7 @@ extension ShownOutline {
     if case .pane(let pane)? = row.child { try add(pane, to: &lines, indent: inner) }
   }
 
-  /// `[x] Title  (key)` and its like.
+  /// A row as `[x] Title  (key)`, for example.
   private static func head(of row: SettingsOutline.Row) throws -> String {
     let specifier = row.specifier
     let title = row.title.map(Shown.name) ?? "(no title)"

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What is about hubs, and the page, are programs of their own beside this one, which becomes them:
-// libraries for networks would cost each start of this one four milliseconds.
+// Commands for hubs, and the page, are programs of their own, which this one executes: libraries
+// for networks would add four milliseconds to each start.
 
 import ArgumentParser
 import Foundation
@@ -11,7 +11,7 @@ import KeepsakeDevice
 struct SiblingProgram {
   private let name: String
   private let purpose: String
-  /// With which options it is built.
+  /// The options with which it is built.
   private let options: String
 
   static let hub = SiblingProgram(name: "kvsync-hub", purpose: "the program for hubs")
@@ -39,7 +39,7 @@ struct SiblingProgram {
     ["https://", "http://"].contains { word.lowercased().hasPrefix($0) }
   }
 
-  /// This process goes on as the other program, with the same words.
+  /// Replaces this process by the other program, with the same arguments.
   func run() throws(KeepsakeError) -> Never {
     let program = Bundle.main.executableURL?.resolvingSymlinksInPath()
     guard let path = program?.deletingLastPathComponent().appending(path: name).path else {
@@ -56,8 +56,8 @@ struct SiblingProgram {
   }
 }
 
-/// Stands for the other program's commands where these are listed, and for its words in the
-/// completions of shells.
+/// Stands for the other program's commands in help, and for its arguments in the completions of
+/// shells.
 struct HubCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "hub",
@@ -73,7 +73,7 @@ struct HubCommand: ParsableCommand {
   func run() throws { try SiblingProgram.hub.run() }
 }
 
-/// The same for the page.
+/// Stands for the page's program in the same way.
 struct OpenCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "open", abstract: "Shows device files on a page in the browser.")

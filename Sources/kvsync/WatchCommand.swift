@@ -7,23 +7,23 @@ import KeepsakeDevice
 struct WatchCommand: Subcommand {
   static let configuration = WatchArguments.command
 
-  @OptionGroup var words: WatchArguments
+  @OptionGroup var arguments: WatchArguments
   @OptionGroup var common: CommonOptions
 
   var hasProgress: Bool { false }
 
   func run() throws {
-    if words.hub != nil { try SiblingProgram.hub.run() }
-    let device = try words.open(.readOnly, common)
+    if arguments.hub != nil { try SiblingProgram.hub.run() }
+    let device = try arguments.open(.readOnly, common)
     try refuseFrozen(device)
-    try words.watch(device, common) { _ in }
+    try arguments.watch(device, common) { _ in }
   }
 
-  /// Where neither the log nor the shared memory can be opened, nothing that others write is seen.
+  /// If neither the log nor the shared memory can be opened, others' writes are not seen.
   private func refuseFrozen(_ device: Device) throws {
     guard device.seesOthers else {
       throw KeepsakeError(
-        .permissionDenied, path: words.file, "in a read-only folder a file cannot be watched",
+        .permissionDenied, path: arguments.file, "in a read-only folder a file cannot be watched",
         cure: "watch it as a user who may write there")
     }
   }

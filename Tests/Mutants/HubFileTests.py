@@ -49,7 +49,7 @@ MUTANTS = [
     ("hub-log-twin", "A push is taken though a copy of its device has pushed.",
      REPLAY, (RULES, "state.replica?.number ?? 0]", "0]")),
     ("hub-log-vectors", "A push drops vectors that its device has not read.", REPLAY,
-     (RULES, "push.base.number, room)", "number - 1, room)")),
+     (RULES, "read: push.base.number", "read: number - 1")),
     ("hub-log-clock", "A hub's clock goes back with the system's.", REPLAY,
      ("Sources/HubServer/HubRecords.swift", "max(now, newest.time)", "now")),
     ("hub-log-forgotten", "A device that has not read a forgotten deletion goes on.", REPLAY,

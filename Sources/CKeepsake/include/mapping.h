@@ -9,7 +9,7 @@
 /// - Returns: NULL when the system refuses, with the reason in errno.
 const void *_Nullable keepsake_map_again(void *_Nonnull page);
 
-/// Ends what `keepsake_map_again` has returned.
+/// Unmaps a page that `keepsake_map_again` has returned.
 void keepsake_unmap(const void *_Nonnull page);
 
 #endif

@@ -3,15 +3,15 @@
 #ifndef KEEPSAKE_THREADS_H
 #define KEEPSAKE_THREADS_H
 
-/// Not to be used elsewhere; 0 for a thread that has no number yet.
+/// Not to be used elsewhere; 0 if the thread has no number yet.
 extern _Thread_local unsigned keepsake_own_number;
 
-/// Gives this thread its number.
+/// Assigns this thread its number.
 unsigned keepsake_number_thread(void);
 
-/// A number of this thread, from 1 in the order in which threads first ask, so that the threads of
-/// a program differ in its lowest bits, which no hash of an address can promise. Inline, because a
-/// read of a setting asks for it.
+/// The number of this thread, from 1 in the order of their first calls, so that the threads of a
+/// program differ in its lowest bits, which no hash of an address can promise. Inline, because each
+/// read of a setting calls it.
 static inline unsigned keepsake_thread_number(void) {
   unsigned number = keepsake_own_number;
   return number != 0 ? number : keepsake_number_thread();
@@ -20,17 +20,17 @@ static inline unsigned keepsake_thread_number(void) {
 /// Not to be used elsewhere.
 extern _Thread_local int keepsake_own_turns;
 
-/// How many connections this thread has the turn of.
+/// The number of connections whose turn this thread has.
 static inline int keepsake_turns(void) { return keepsake_own_turns; }
 
 static inline void keepsake_begin_turn(void) { keepsake_own_turns += 1; }
 
 static inline void keepsake_end_turn(void) { keepsake_own_turns -= 1; }
 
-/// How many counts of readers there are.
+/// The number of counts of readers.
 enum { keepsake_reader_places = 32 };
 
-/// In cache lines of its own: 128 bytes, which processors fetch together.
+/// A count in cache lines of its own: 128 bytes, which processors fetch together.
 struct keepsake_reader_place {
   _Alignas(128) long count;
 };
@@ -38,7 +38,7 @@ struct keepsake_reader_place {
 /// Not to be used elsewhere.
 extern struct keepsake_reader_place keepsake_reader_counts[keepsake_reader_places];
 
-/// A count of readers, which is changed atomically. Inline, because a read of a setting asks for it.
+/// A count of readers, to be changed atomically. Inline, because each read of a setting calls it.
 static inline void *keepsake_reader_count(unsigned place) {
   return &keepsake_reader_counts[place % keepsake_reader_places].count;
 }

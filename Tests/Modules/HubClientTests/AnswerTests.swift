@@ -117,7 +117,7 @@ import Testing
     #expect(try failure(device(), .problem(503, "unavailable", "x"))?.retryAfter == nil)
   }
 
-  /// What is on the way may buffer a body, so that nothing moves while the hub gets it.
+  /// A proxy may buffer a body, so that the device sees no progress while the hub receives it.
   @Test func theAnswerToALargeBodyMayTakeASecondForEachKiB() throws {
     let device = try device()
     let value = StoredValue.string(String(repeating: "x", count: 300 << 10))

@@ -160,8 +160,8 @@ import Testing
       """.utf8)
     let other = try served.membership()
     let address = request.url.absoluteString.replacing(
-      "/accounts/\(HubMembership.text(membership.account))/",
-      with: "/accounts/\(HubMembership.text(other.account))/")
+      "/accounts/\(HexNumber.text(membership.account))/",
+      with: "/accounts/\(HexNumber.text(other.account))/")
     request.url = try #require(URL(string: address))
     request.headers["Authorization"] = "Bearer \(other.token)"
     guard case .head(status: 200, _)? = served.answer(request, at: clock).events.first else {

@@ -12,7 +12,7 @@ import Synchronization
 import TestSupport
 import Testing
 
-/// What devices and a hub say to each other, in text.
+/// The requests and answers of devices and a hub, as text.
 @Suite struct HubMergeTests: ServedHubSuite {
   let clock = ManualClock()
   let served = ServedHub()

@@ -10,7 +10,7 @@ import KeepsakeValues
 import TestSupport
 import Testing
 
-/// What takes more than one page.
+/// Syncs of more than one page.
 @Suite struct HubPageTests {
   private let clock = ManualClock()
 

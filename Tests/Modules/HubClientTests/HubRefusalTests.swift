@@ -17,7 +17,7 @@ private func text(_ request: TransportRequest) -> String {
   String(decoding: request.body ?? [], as: UTF8.self)
 }
 
-/// What a device does that is refused.
+/// A device whose requests are refused.
 @Suite struct HubRefusalTests: ServedHubSuite {
   let clock = ManualClock()
   let served = ServedHub()

@@ -11,14 +11,14 @@ import Synchronization
 import TestSupport
 import Testing
 
-/// How long a device leaves a hub alone that asks for it, or that does not wait when it should.
+/// How long a device pauses if a hub asks for it, or does not wait when it should.
 @Suite struct PauseTests {
   typealias Reply = ScriptedTransport.Reply
 
   private let clock = ManualClock()
   private let made = Pauses()
 
-  /// Meets a hub that has other answers first.
+  /// Syncs with a hub that sends other answers first.
   private func meet(_ first: [Reply]) throws -> KeepsakeError? {
     let (served, clock, left, made) = (ServedHub(), clock, Left(first), made)
     let (hub, _) = try Hub.scripted(served.membership()) {
@@ -132,7 +132,7 @@ import Testing
     #expect(events == ["7-0"])
   }
 
-  /// As a poll that waits is one.
+  /// A poll that waits counts as a stream.
   @Test func aDeviceWithTooManyStreamsPollsWithoutWaiting() throws {
     let refusal = Reply.problem(
       429, "too-many", "5 streams", ["retry-after": "60"], more: #","limit":"streams","value":5"#)

@@ -8,8 +8,9 @@
   @Suite struct GateTests {
     /// Which no test may listen on.
     @Test func thePortOfHTTPMayBeLeftOutAndNoOther() {
-      #expect(Gate.names(8080) == ["127.0.0.1:8080", "localhost:8080"])
-      #expect(Gate.names(80).contains("127.0.0.1") && Gate.names(80).contains("localhost:80"))
+      #expect(PageGate.names(8080) == ["127.0.0.1:8080", "localhost:8080"])
+      let names = PageGate.names(80)
+      #expect(names.contains("127.0.0.1") && names.contains("localhost:80"))
     }
 
     private func page(_ words: String...) throws -> OpenPage {

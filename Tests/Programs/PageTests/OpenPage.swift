@@ -47,7 +47,7 @@
       address = process.line()
     }
 
-    /// - Returns: how the page ends when it is told to.
+    /// - Returns: the exit code of the page after a signal.
     func close(_ signal: Int32 = SIGTERM) -> Int32? {
       defer { process = nil }
       return process?.end(signal).code
@@ -100,7 +100,7 @@
       try until("document.querySelector('#rows .row .key') && $$('#live') == 'live'")
     }
 
-    /// What a script returns, as JSON.
+    /// The result of a script, as JSON.
     @discardableResult
     func run(_ script: String) throws -> String { try step("run", Self.helpers + script) }
 

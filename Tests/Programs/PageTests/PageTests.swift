@@ -161,7 +161,7 @@
       // Saved, nothing holds it any more.
       try browser.click("#row-1")
       try browser.until("$$('#value') == 'x'")
-      // Who wants to drop it says so.
+      // The user has to confirm that it is dropped.
       try browser.type("dropped", into: "#edit-value")
       try browser.press("Escape")
       try browser.until("$$('#message').startsWith('What you wrote is not saved')")

@@ -33,7 +33,7 @@
       return (answer.status, answer.text, try #require(json as? [String: Any]))
     }
 
-    /// What the page knows of a key, with the stamp that a write to it has to tell.
+    /// The page's data of a key, with the stamp that a write to it has to send.
     func key(
       _ key: String, store: String = "cloud"
     ) async throws -> (value: [String: Any], stamp: String) {

@@ -5,7 +5,7 @@
   import TestSupport
   import Testing
 
-  /// What the page writes, request by request.
+  /// The writes of the page, request by request.
   @Suite struct WritingTests {
     private static let exact = """
       {"store":"cloud","key":"data","type":"data","value":"AAEC"}

@@ -51,7 +51,7 @@ package final class ScriptedTransport: HubTransport {
       onWait(limit)
       let next = reply.withLock { reply -> Result<TransportEvent, TransportFault> in
         guard reply.events.isEmpty else { return .success(reply.events.removeFirst()) }
-        return .failure(reply.fault ?? .silent)
+        return .failure(reply.fault ?? .timedOut)
       }
       return try next.get()
     }

@@ -114,14 +114,14 @@ private struct MemoryAccount: Sendable {
     for row in change.rows { rows[row.key] = row }
     for key in change.forgottenKeys { rows[key] = nil }
     if let mark = change.mark { marks.append(mark) }
-    if let (new, read, bytes) = change.vectors {
-      vectors.removeAll { $0.number <= read }
-      var left = bytes
+    if let change = change.vectors {
+      vectors.removeAll { $0.number <= change.read }
+      var left = change.bytes
       let kept = vectors.suffix(HubVectors.most - 1).reversed().prefix {
         left -= Int64($0.body.count)
         return left >= 0
       }
-      vectors = kept.reversed() + [new]
+      vectors = kept.reversed() + [change.new]
     }
     if let replica = change.replica { replicas[replica.id] = replica }
     if let device = change.device { devices[device.number] = device }

@@ -155,7 +155,7 @@ package struct ModelReplay {
       let vectors = HubVectors(number: number, body: Array(parts[1].utf8))
       try await change { _ in
         var change = HubChange()
-        change.vectors = (vectors, 0, .max)
+        change.vectors = HubChange.NewVectors(vectors, read: 0, bytes: .max)
         return change
       }
     }

@@ -36,7 +36,7 @@ package enum StoreRoundTrip {
         var change = HubChange()
         (change.account, change.addsAccount) = (account, true)
         (change.rows, change.mark) = ([row], account.newest)
-        change.vectors = (vectors, 0, 0)
+        change.vectors = HubChange.NewVectors(vectors, read: 0, bytes: 0)
         (change.replica, change.device) = (replica, device)
         change.invitation = HubInvitation(codeHash: [9, 0], ends: 5)
         return ((), change)
@@ -71,7 +71,7 @@ package enum StoreRoundTrip {
       try await store.run(
         HubWork(HubQuery(1, isWriting: true)) { _ in
           var change = HubChange()
-          change.vectors = (new, read, bytes)
+          change.vectors = HubChange.NewVectors(new, read: read, bytes: bytes)
           return ((), change)
         })
       var query = HubQuery(1, isWriting: false)

@@ -6,8 +6,8 @@
   import KeepsakeSync
   import KeepsakeValues
 
-  extension Endpoints {
-    func write(_ path: String, _ body: Query) throws -> JSON {
+  extension PageEndpoints {
+    func write(_ path: String, _ body: PageQuery) throws -> JSON {
       if path == "/api/merge" { return try merge(body) }
       try checkEditable()
       switch path {
@@ -16,7 +16,7 @@
         let address = try body.address()
         try edit(body, address) { open in
           guard try open.entry(address)?.content.isTombstone == false else {
-            throw Problem(.notFound, "the key is not set", cure: "look at the list again")
+            throw PageProblem(.notFound, "the key is not set", cure: "look at the list again")
           }
           return .tombstone
         }
@@ -26,22 +26,22 @@
       return .object([:])
     }
 
-    /// - Throws: `Problem` on a page that only reads.
+    /// - Throws: `PageProblem` if the page can only read.
     private func checkEditable() throws {
       guard isEditable else {
-        throw Problem(
+        throw PageProblem(
           .forbidden, "this page can only read", cure: "run kvsync open with --edit")
       }
     }
 
-    private func set(_ body: Query) throws {
+    private func set(_ body: PageQuery) throws {
       let address = try body.address()
       guard let type = ArgumentValue.ValueType(rawValue: try body.text("type")) else {
-        throw Problem.malformed("it has no type of a value")
+        throw PageProblem.malformed("it has no type of a value")
       }
       let text = try body.text("value")
       try edit(body, address) { open in
-        // What is shown of a date, among others, is less than its value.
+        // The text of a date, among others, is less exact than its value.
         if let content = try open.content(address), let value = content.value,
           ArgumentValue.type(of: value.kind) == type,
           ByteText(Preview.text(value)) == ByteText(text)
@@ -52,9 +52,9 @@
       }
     }
 
-    /// Writes to a key that is still as the page has shown it.
+    /// Writes to a key, unless it has changed since the page has shown it.
     private func edit(
-      _ body: Query, _ address: Address, _ content: (OpenDevice) throws -> TaggedCell
+      _ body: PageQuery, _ address: Address, _ content: (OpenDevice) throws -> TaggedCell
     ) throws {
       let open = try device(body)
       try open.device.transaction {
@@ -66,38 +66,38 @@
       }
     }
 
-    /// - Throws: `Problem` if the key is not as the page has shown it.
-    private static func check(_ body: Query, _ present: Entry?) throws {
+    /// - Throws: `PageProblem` if the key has changed since the page has shown it.
+    private static func check(_ body: PageQuery, _ present: Entry?) throws {
       guard body.optionalText("stamp") ?? "" == stamp(present) else {
-        throw Problem(
+        throw PageProblem(
           .conflict, "the key was written meanwhile", cure: "look at its value, then try again")
       }
     }
 
-    /// What the page knows an entry by; of none, and of one that is deleted, nothing.
+    /// Identifies an entry for the page; empty for none, and for one that is deleted.
     static func stamp(_ entry: Entry?) -> String {
       entry.flatMap { $0.content.isTombstone ? nil : "\($0.timestamp) \($0.replicaID)" } ?? ""
     }
 
-    private func restore(_ body: Query) throws {
+    private func restore(_ body: PageQuery) throws {
       let open = try device(body)
       let id = try body.number("id")
       guard let conflict = try open.device.conflict(id: Int64(id)) else {
-        throw Problem(
+        throw PageProblem(
           .notFound, "there is no conflict \(id) any more", cure: "look at the list again")
       }
       let address = Address(store: conflict.store, key: conflict.key)
       try open.device.transaction {
         try Self.check(body, try open.entry(address))
         guard try open.device.conflict(id: Int64(id))?.isResolved == false else {
-          throw Problem(
+          throw PageProblem(
             .conflict, "the conflict is resolved already", cure: "look at the list again")
         }
         try open.device.restore(conflict)
       }
     }
 
-    private func merge(_ body: Query) throws -> JSON {
+    private func merge(_ body: PageQuery) throws -> JSON {
       let isDryRun = body.flag("dryRun")
       if !isDryRun { try checkEditable() }
       let paths = [try device(body, "first").path, try device(body, "second").path]
@@ -113,7 +113,7 @@
       try device.entry(store: address.store.string, key: address.key.string)
     }
 
-    /// What a key has: what was set, or else its seeded default; nil for neither.
+    /// The value of a key that was set, or else its seeded default; nil if it has neither.
     fileprivate func content(_ address: Address) throws -> TaggedCell? {
       if let entry = try entry(address), !entry.content.isTombstone { return entry.content }
       let seed = try device.seed(store: address.store.string, key: address.key.string)

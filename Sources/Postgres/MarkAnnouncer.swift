@@ -2,9 +2,9 @@
 //
 // Announces new marks: to observers of this process at once, to other processes by NOTIFY.
 //
-// The notification follows the commit, on a connection of its own. In the commit it would lock the
-// whole database until the disk has answered, so that no two commits could share one wait for it.
-// A notification that is lost costs little: streams read the newest mark at each beat.
+// The notification follows the commit, on a connection of its own. Within the commit it would lock
+// the whole database until the disk has answered, so that no two commits could share one wait for
+// it. A lost notification does little harm: streams read the newest mark at each beat.
 
 #if PostgreSQL
   import Foundation
@@ -12,14 +12,14 @@
 
   // Sendable: everything that changes is used with the lock held, and the connection by its thread
   // alone.
-  final class Announcer: @unchecked Sendable {
+  final class MarkAnnouncer: @unchecked Sendable {
     private let address: PostgresAddress
     private let queue: JobQueue
     private let lock = NSLock()
     private var observers: [@Sendable (Int64, HubMark) -> Void] = []
-    /// What other processes are still to be told.
-    private var news: [Int64: HubMark] = [:]
-    /// Wakes the thread: its reading and its writing end.
+    /// Marks that other processes have not been notified of.
+    private var unsent: [Int64: HubMark] = [:]
+    /// Wakes the thread.
     private let pipe = Pipe()
     private let number = UInt64.random(in: .min ... .max)
     private static let channel = "keepsake_hub"
@@ -43,18 +43,18 @@
     /// Announces a mark that this process has made.
     func announce(_ account: Int64, _ newest: HubMark) {
       lock.withLock {
-        if newest.number >= news[account]?.number ?? 0 { news[account] = newest }
+        if newest.number >= unsent[account]?.number ?? 0 { unsent[account] = newest }
       }
-      tell(account, newest)
+      notifyObservers(account, newest)
       wake()
     }
 
-    private func tell(_ account: Int64, _ newest: HubMark) {
+    private func notifyObservers(_ account: Int64, _ newest: HubMark) {
       for observer in lock.withLock({ observers }) { observer(account, newest) }
     }
 
     func wake() {
-      // A pipe that is full wakes it as well.
+      // A full pipe wakes the thread, too.
       var byte: UInt8 = 0
       _ = write(pipe.fileHandleForWriting.fileDescriptor, &byte, 1)
     }
@@ -80,8 +80,8 @@
       let generation = queue.generation
       while generation == queue.generation {
         try send(connection)
-        for text in try connection.notifications() { hear(text) }
-        // Work from before the end is announced by now, or other processes find it.
+        for text in try connection.notifications() { receive(text) }
+        // Work from before the end is announced by now, or other processes find it at a beat.
         guard !queue.isEnding else { return }
         wait(connection.socket)
       }
@@ -99,11 +99,11 @@
       while read(wakes, &bytes, bytes.count) > 0 {}
     }
 
-    /// For each account "process account mark".
+    /// Sends "process account mark" for each account.
     private func send(_ connection: PostgresConnection) throws {
       let all = lock.withLock {
-        defer { news = [:] }
-        return news
+        defer { unsent = [:] }
+        return unsent
       }
       guard !all.isEmpty else { return }
       var parameters = Parameters()
@@ -111,12 +111,12 @@
       _ = try connection.run(Self.notify, parameters)
     }
 
-    private func hear(_ text: String) {
+    private func receive(_ text: String) {
       let words = text.split(separator: " ")
       guard words.count == 3, UInt64(words[0]) != number, let account = Int64(words[1]),
         let mark = HubMark(text: words[2])
       else { return }
-      tell(account, mark)
+      notifyObservers(account, mark)
     }
   }
 #endif

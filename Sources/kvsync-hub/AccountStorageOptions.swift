@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Where a hub that is served keeps its accounts.
+// The options that say where a hub keeps its accounts.
 
 import ArgumentParser
 import KeepsakeCommandLine
@@ -15,7 +15,7 @@ import KeepsakeFormats
   import KeepsakePostgres
 #endif
 
-struct AccountsPlace: ParsableArguments {
+struct AccountStorageOptions: ParsableArguments {
   @Option(
     help: "The file that holds the accounts; made when it is missing.", completion: .file())
   var data: String?
@@ -40,7 +40,7 @@ struct AccountsPlace: ParsableArguments {
       throw ValidationError(
         "with --postgres name the operator's secret: --secret FILE, the same for every process")
     }
-    // Everybody on this machine sees the command line.
+    // Every user of this machine can see the command line.
     guard !Self.hasPassword(postgres) else {
       throw ValidationError(
         "--postgres has a password, which no command line keeps; write it to ~/.pgpass, mode 0600")
@@ -78,7 +78,7 @@ struct AccountsPlace: ParsableArguments {
             cure: "mend what it says, then start the hub again")
         }
       #else
-        throw Program.lacks(
+        throw HelperProgram.lacks(
           "PostgreSQL",
           cure: "build it with --traits PostgreSQL, or keep accounts in a file with --data")
       #endif

@@ -4,20 +4,20 @@
   import KeepsakeValues
   import Synchronization
 
-  /// Who hears of changes: the pages that are open.
-  final class Listeners: Sendable {
-    private struct State {
-      /// Of the last event. A page that misses one sees it by this, and reads again.
+  /// The event streams of the pages that are open.
+  final class EventStreams: Sendable {
+    private struct OpenStreams {
+      /// The number of the last event. A page that misses one sees a gap, and reads again.
       var number: Int64 = 0
       var id = 0
       var all: [Int: AsyncStream<String>.Continuation] = [:]
-      var isEnded = false
+      var isClosed = false
     }
 
-    /// Held while an event is put into the streams, which wait for no listener.
-    private let state = Mutex(State())
+    /// Held while an event is added to the streams, which does not block.
+    private let state = Mutex(OpenStreams())
 
-    func tell(_ members: [JSON.Member]) {
+    func send(_ members: [JSON.Member]) {
       state.withLock { state in
         state.number += 1
         let number = JSON.Member("number", .integer(state.number))
@@ -26,8 +26,8 @@
       }
     }
 
-    /// Events from now on, until `end` is called with the number, or for all.
-    func listen() -> (id: Int, events: AsyncStream<String>) {
+    /// Opens a stream of events, until it or all are closed.
+    func open() -> (id: Int, events: AsyncStream<String>) {
       let (events, continuation) = AsyncStream.makeStream(
         of: String.self, bufferingPolicy: .bufferingNewest(64))
       return state.withLock { state in
@@ -35,18 +35,18 @@
         state.all[state.id] = continuation
         let hello: JSON = .object(["number": .integer(state.number)])
         continuation.yield(hello.text())
-        if state.isEnded { continuation.finish() }
+        if state.isClosed { continuation.finish() }
         return (state.id, events)
       }
     }
 
-    func end(_ id: Int) {
+    func close(_ id: Int) {
       state.withLock { $0.all.removeValue(forKey: id) }?.finish()
     }
 
-    func endAll() {
+    func closeAll() {
       let all = state.withLock { state in
-        state.isEnded = true
+        state.isClosed = true
         return Array(state.all.values)
       }
       for listener in all { listener.finish() }

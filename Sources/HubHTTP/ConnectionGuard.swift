@@ -8,51 +8,51 @@
   import NIOHTTP1
   import NIOHTTPTypes
 
-  /// Bounds what a client can do with a connection: it closes the connection of a client that sends
+  /// Limits what a client can do with a connection. It closes the connection of a client that sends
   /// slowly or without end, also after a refusal, or that does not read its answer.
-  final class BodyGate: ChannelDuplexHandler, RemovableChannelHandler {
+  final class ConnectionGuard: ChannelDuplexHandler, RemovableChannelHandler {
     typealias InboundIn = HTTPRequestPart
     typealias InboundOut = HTTPRequestPart
     typealias OutboundIn = HTTPResponsePart
     typealias OutboundOut = HTTPResponsePart
 
-    /// An event: the body is wanted. A client that waits for `100 Continue` gets it then.
-    struct GoOn: Sendable {}
+    /// A channel event: the body is wanted, so a client that waits for `100 Continue` gets it.
+    struct SendContinue: Sendable {}
 
-    /// Bytes beyond the limit, so that the answer that refuses them is read.
+    /// The bytes that are read beyond the limit, so that the client reads the refusal.
     private static let grace = 1 << 20
 
     private let limits: ServerLimits
     private var count = 0
-    /// How much of the body has to be there before the time for it is prolonged.
+    /// The size of the body at which its timeout is extended.
     private var nextCount = 0
-    /// Whether the last request has come to its end.
+    /// Whether the last request was read to its end.
     private var isRead = true
-    /// Requests without the end of their answers: more than one where a device does not wait.
+    /// Requests whose answers are incomplete: more than one if a client pipelines.
     private var unanswered = 0
     private var isAnswered: Bool { unanswered == 0 }
     /// Whether the client of the last request waits for `100 Continue`.
     private var waits = false
-    /// Whether nothing follows the answer.
+    /// Whether the connection closes after the answer.
     private var isLast = false
-    /// Whether the answer goes on for as long as its device listens.
-    private var isHeard = false
-    /// Ends an answer that is read too slowly.
+    /// Whether the answer is a stream of events, or a poll.
+    private var isEventStream = false
+    /// The timeout of an answer that is read too slowly.
     private var readEnd: Scheduled<Void>?
-    /// Ends a head or a body that comes too slowly.
+    /// The timeout of a head or a body that arrives too slowly.
     private var bodyEnd: Scheduled<Void>?
 
     init(_ limits: ServerLimits) { self.limits = limits }
 
     func handlerAdded(context: ChannelHandlerContext) {
       #if os(Linux)
-        // A device that vanished acknowledges no beat of its stream. Its place is free then, and
-        // not after the 15 minutes for which the system retries.
+        // A device that vanished does not acknowledge the beats of its stream. Its place is free
+        // then, and not after the 15 minutes for which the system retries.
         context.channel.setOption(
           ChannelOptions.tcpOption(.init(rawValue: 18)), value: 30_000  // TCP_USER_TIMEOUT
         ).whenFailure { _ in }
       #endif
-      // An idle connection keeps the buffer of its last request.
+      // Start small: an idle connection keeps the buffer of its last request.
       _ = context.channel.setOption(
         ChannelOptions.recvAllocator,
         value: AdaptiveRecvByteBufferAllocator(minimum: 64, initial: 512, maximum: 65_536))
@@ -64,14 +64,14 @@
       bodyEnd?.cancel()
     }
 
-    // MARK: - What comes
+    // MARK: - Requests
 
     func channelRead(context: ChannelHandlerContext, data: NIOAny) {
       switch unwrapInboundIn(data) {
       case .head(let head):
         (count, isRead) = (0, false)
         unanswered += 1
-        isHeard = head.path?.prefix { $0 != "?" }.hasSuffix("/events") ?? false
+        isEventStream = head.path?.prefix { $0 != "?" }.hasSuffix("/events") ?? false
         let length = head.headerFields[.contentLength].flatMap { Int($0) } ?? 0
         waits =
           head.headerFields[.expect]?.lowercased() == "100-continue" && length <= limits.bodyBytes
@@ -88,12 +88,12 @@
       context.fireChannelRead(data)
     }
 
-    /// A connection may be idle for so long, and a head must not prolong it byte by byte.
+    /// Starts the timeout of a head, which its bytes do not extend.
     private func expectHead(_ context: ChannelHandlerContext) {
       bodyEnd = schedule(context, after: limits.idle)
     }
 
-    /// Within the time for a body a KiB per second has to come, or the rest of it.
+    /// Starts the timeout in which a KiB per second, or the rest of the body, has to arrive.
     private func expectBody(_ context: ChannelHandlerContext) {
       bodyEnd?.cancel()
       nextCount = count + max(1, Int(limits.bodyTimeout / .seconds(1) * 1_024))
@@ -103,14 +103,14 @@
     func triggerUserOutboundEvent(
       context: ChannelHandlerContext, event: Any, promise: EventLoopPromise<Void>?
     ) {
-      guard event is GoOn else {
+      guard event is SendContinue else {
         return context.triggerUserOutboundEvent(event, promise: promise)
       }
-      goOn(context)
+      sendContinue(context)
     }
 
-    /// Within the answer to another request it would be a part of that one.
-    private func goOn(_ context: ChannelHandlerContext) {
+    /// Sends `100 Continue`, unless an answer to another request is incomplete.
+    private func sendContinue(_ context: ChannelHandlerContext) {
       guard waits, unanswered == 1 else { return }
       waits = false
       context.writeAndFlush(wrapOutboundOut(.head(HTTPResponse(status: .continue))), promise: nil)
@@ -119,13 +119,13 @@
     func userInboundEventTriggered(context: ChannelHandlerContext, event: Any) {
       // A client may half-close after a request, and still get its answer. A half-closed event
       // stream is closed.
-      if case ChannelEvent.inputClosed? = event as? ChannelEvent, isHeard, !isAnswered {
+      if case ChannelEvent.inputClosed? = event as? ChannelEvent, isEventStream, !isAnswered {
         context.close(promise: nil)
       }
       context.fireUserInboundEventTriggered(event)
     }
 
-    /// A head that cannot be read is no request, so no endpoint answers it.
+    /// Answers a head that cannot be parsed: no endpoint gets it.
     func errorCaught(context: ChannelHandlerContext, error: any Error) {
       guard let error = error as? HTTPParserError, isAnswered else {
         return context.fireErrorCaught(error)
@@ -140,7 +140,7 @@
       context.close(promise: nil)
     }
 
-    // MARK: - What goes
+    // MARK: - Answers
 
     func write(
       context: ChannelHandlerContext, data: NIOAny, promise: EventLoopPromise<Void>?
@@ -151,9 +151,9 @@
       case .end:
         unanswered -= 1
         context.writeAndFlush(data, promise: promise)
-        // Closed before the rest of the request has come, a connection may lose the answer.
+        // If a connection closes before the rest of the request was read, the answer may be lost.
         if isRead || !isAnswered { return finish(context) }
-        // The rest has to come in the time for a body, however much it is.
+        // The whole rest has to arrive within the timeout of a body.
         bodyEnd?.cancel()
         (nextCount, bodyEnd) = (.max, schedule(context, after: limits.bodyTimeout))
         return
@@ -161,7 +161,7 @@
       context.write(data, promise: promise)
     }
 
-    /// The request and its answer are at their ends.
+    /// Closes the connection, or waits for the next request, once request and answer are complete.
     private func finish(_ context: ChannelHandlerContext) {
       if isLast { return context.close(promise: nil) }
       if isRead && isAnswered { expectHead(context) }

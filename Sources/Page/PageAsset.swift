@@ -3,13 +3,13 @@
 #if Page
   import KeepsakeValues
 
-  /// Bytes with their type.
-  struct Asset: Sendable {
+  /// The bytes of a file or an answer, with their type.
+  struct PageAsset: Sendable {
     let type: String
     let bytes: [UInt8]
 
     static let page = text("html", PackageResources.index_html)
-    /// What is found at its path.
+    /// The files by their paths.
     static let named = [
       "/page.css": text("css", PackageResources.page_css),
       "/page.js": text("javascript", PackageResources.page_js),
@@ -26,14 +26,14 @@
         <meta http-equiv="refresh" content="0;url=/"><p><a href="/">Open the page</a></p></html>
         """.utf8))
 
-    static func json(_ json: JSON) -> Asset {
+    static func json(_ json: JSON) -> PageAsset {
       var bytes: [UInt8] = []
       json.write(to: &bytes)
-      return Asset(type: "application/json", bytes: bytes)
+      return PageAsset(type: "application/json", bytes: bytes)
     }
 
-    private static func text(_ type: String, _ bytes: [UInt8]) -> Asset {
-      Asset(type: "text/\(type); charset=utf-8", bytes: bytes)
+    private static func text(_ type: String, _ bytes: [UInt8]) -> PageAsset {
+      PageAsset(type: "text/\(type); charset=utf-8", bytes: bytes)
     }
   }
 #endif

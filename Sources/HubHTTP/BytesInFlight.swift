@@ -4,16 +4,16 @@
   import KeepsakeHubServer
   import Synchronization
 
-  /// The bytes of bodies that a hub holds in memory at one time. A request has shown a token by
-  /// then, so no other request takes room.
-  final class InFlight: Sendable {
-    /// Bytes that are released when nothing refers to it any more.
+  /// Limits the bytes of bodies that a hub holds in memory at one time. Only requests with an
+  /// accepted token get this far.
+  final class BytesInFlight: Sendable {
+    /// Bytes that are released with the last reference to it.
     final class Share: Sendable {
       fileprivate let sender: HubSender
       fileprivate let bytes: Int
-      fileprivate let all: InFlight
+      fileprivate let all: BytesInFlight
 
-      fileprivate init(_ sender: HubSender, _ bytes: Int, _ all: InFlight) {
+      fileprivate init(_ sender: HubSender, _ bytes: Int, _ all: BytesInFlight) {
         (self.sender, self.bytes, self.all) = (sender, bytes, all)
       }
 

@@ -7,7 +7,7 @@
   import KeepsakeValues
   import NIOCore
 
-  extension Endpoints {
+  extension HubEndpoints {
     enum BodyLimit: String { case bodyBytes, objectBytes }
 
     func length(of request: Request, _ limit: BodyLimit = .bodyBytes) throws -> Int {
@@ -20,10 +20,10 @@
       return length
     }
 
-    /// A request's body, and the share of memory that it takes while it is used.
+    /// A request's body, and its share of memory, which is held while the body is used.
     func body(
       of request: Request, _ type: String, _ sender: HubSender, _ context: HubContext
-    ) async throws -> (bytes: [UInt8], share: InFlight.Share) {
+    ) async throws -> (bytes: [UInt8], share: BytesInFlight.Share) {
       let share = try inFlight.take(try length(of: request), for: sender)
       return (try await body(of: request, type, context, .bodyBytes), share)
     }
@@ -36,7 +36,7 @@
         throw HubRefusal.malformed("the type of its body is not \(type)")
       }
       let length = try length(of: request, limit)
-      context.channel.triggerUserOutboundEvent(BodyGate.GoOn(), promise: nil)
+      context.channel.triggerUserOutboundEvent(ConnectionGuard.SendContinue(), promise: nil)
       var bytes: [UInt8] = []
       bytes.reserveCapacity(length)
       do {
@@ -47,7 +47,7 @@
       return bytes
     }
 
-    /// Members of an object, all of them text.
+    /// The text members of a JSON body, in the order of `names`.
     func members(
       _ request: Request, _ context: HubContext, _ names: String...
     ) async throws -> [String] {

@@ -8,11 +8,11 @@
   import NIOCore
   import ServiceLifecycle
 
-  extension Endpoints {
-    /// Between comments that keep a silent stream alive.
+  extension HubEndpoints {
+    /// The interval between comments, which keep a stream without events alive.
     private static let beat = Duration.seconds(25)
-    /// After an event: others that come meanwhile are one. An account has many listeners, and each
-    /// would get an event for each push of each other device.
+    /// The pause after an event, which merges the next events into one. An account has many
+    /// listeners, and each would get an event for each push of each other device.
     private static let pause = Duration.milliseconds(100)
 
     func events(_ request: Request, _ context: HubContext) async throws -> Response {
@@ -22,20 +22,21 @@
       let after = query["after"].map(String.init)
       let wait = try number(query["wait"].map(String.init), "wait", 0...55)
       if after != nil, wait ?? 0 == 0 {
-        // It waits for nothing, so it is no stream.
+        // A poll that does not wait is no stream.
         let work = accounts.authenticate(account, token: token.hash)
         return json(.object(["newest": .string(try await run(work).newest.text)]))
       }
       let listener = try listeners.add(account, token, most: settings.limits.streams)
       do {
-        // The listener is added before, so it gets the event of a push that is committed meanwhile.
+        // The listener is registered first, so it gets the event of a push that is committed
+        // meanwhile.
         try await read(listener)
       } catch {
         listeners.remove(listener)
         throw error
       }
-      // Its place is free when the connection closes, not at the next beat. If it has closed before
-      // the answer begins, the server never runs the body of a stream's answer.
+      // The listener is removed when the connection closes, not at the next beat. If it closes
+      // before the answer begins, the server never runs the body of a stream's answer.
       context.channel.closeFuture.whenComplete { [listeners, weak listener] _ in
         if let listener { listeners.remove(listener) }
       }
@@ -47,18 +48,18 @@
     }
 
     /// Reads the newest mark, and whether the device may still listen.
-    private func read(_ listener: Listener) async throws {
+    private func read(_ listener: EventListener) async throws {
       let count = listener.count
       let work = accounts.authenticate(listener.account, token: listener.token.hash)
       listener.take(try await run(work).newest, since: count)
     }
 
-    private func stream(_ listener: Listener) -> Response {
+    private func stream(_ listener: EventListener) -> Response {
       Response(
         status: .ok,
         headers: [
           .contentType: "text/event-stream", .cacheControl: "no-store", .buffering: "no",
-          // So a connection has one stream at most.
+          // A connection has at most one stream.
           .connection: "close",
         ],
         body: ResponseBody { writer in
@@ -79,7 +80,7 @@
     /// Calls a body at once, with each newest mark and at each beat, until it returns false or the
     /// listener ends. A poll ends with its first beat.
     private func follow(
-      _ listener: Listener, _ beat: Duration, isPoll: Bool,
+      _ listener: EventListener, _ beat: Duration, isPoll: Bool,
       _ body: (_ newest: HubMark) async throws -> Bool
     ) async throws {
       let beats = Task { await wake(listener, beat, isPoll) }
@@ -96,16 +97,16 @@
       }
     }
 
-    /// Reads the newest mark at each beat: another process of the hub may have pushed, and nothing
-    /// has announced it. Ends the listener once its device may not listen any more: another process
-    /// may have revoked it.
-    private func wake(_ listener: Listener, _ beat: Duration, _ isPoll: Bool) async {
+    /// Reads the newest mark at each beat: the announcement of another process of the hub may be
+    /// lost. Ends the listener if its device may no longer listen: another process may have revoked
+    /// it.
+    private func wake(_ listener: EventListener, _ beat: Duration, _ isPoll: Bool) async {
       repeat {
         do {
           try await settings.sleep(beat)
           try await read(listener)
         } catch {
-          // Also if the database fails: the device connects again, and gets the reason.
+          // If the database fails, the device connects again, and gets the reason.
           break
         }
       } while !isPoll && !Task.isCancelled

@@ -5,10 +5,9 @@
   import KeepsakeValues
   import NIOCore
 
-  /// What a request asks for: by the query of its address, or by a JSON object of texts, numbers
-  /// and truths.
-  struct Query: Sendable {
-    /// Bytes that the body of a request may have: 4 MiB.
+  /// The parameters of a request: from the query of its address, or from a JSON object in its body.
+  struct PageQuery: Sendable {
+    /// The maximum size of a request's body in bytes.
     static let most = 4 << 20
 
     private let members: [String: JSON]
@@ -21,10 +20,10 @@
 
     init(_ body: ByteBuffer) throws {
       guard let text = String(validating: body.readableBytesView, as: UTF8.self) else {
-        throw Problem.malformed("the request is not UTF-8")
+        throw PageProblem.malformed("the request is not UTF-8")
       }
       guard case .object(let members)? = Self.parsed(text) else {
-        throw Problem.malformed("the request is no JSON object")
+        throw PageProblem.malformed("the request is no JSON object")
       }
       self.members = Dictionary(
         members.map { ($0.name, $0.value) }, uniquingKeysWith: { $1 })
@@ -35,7 +34,7 @@
     }
 
     func text(_ name: String) throws -> String {
-      guard let text = optionalText(name) else { throw Problem.malformed("it has no \(name)") }
+      guard let text = optionalText(name) else { throw PageProblem.malformed("it has no \(name)") }
       return text
     }
 
@@ -49,7 +48,7 @@
       case .string(let text):
         if let number = Int(text) { return number }
         fallthrough
-      default: throw Problem.malformed("\(name) is no number")
+      default: throw PageProblem.malformed("\(name) is no number")
       }
     }
 

@@ -15,11 +15,11 @@
     static var buffering: HTTPField.Name { HTTPField.Name("X-Accel-Buffering") ?? .cacheControl }
   }
 
-  extension Endpoints {
-    /// Bytes of an answer that are written at once.
+  extension HubEndpoints {
+    /// The size of the pieces in which an answer is written.
     private static let pieceBytes = 64 << 10
 
-    /// Pages end with this size if their requests mostly find nothing new, or come with a refusal.
+    /// The page size of refusals, and of requests that mostly find nothing new.
     private static let smallPage = 64 << 10
 
     func read(_ request: Request, _ context: HubContext) async throws -> Response {
@@ -46,7 +46,7 @@
         fields(result.newest, result.newest.time))
     }
 
-    /// A refusal has what the device has not read, so that it needs no other request.
+    /// A refusal has the rows that the device has not read, so that it needs no other request.
     private func refused(_ request: Request, _ sender: HubSender) async throws -> Response {
       var asked = try asked(request)
       asked.unless = nil
@@ -66,7 +66,7 @@
       return Response(status: .noContent)
     }
 
-    // MARK: - What requests have
+    // MARK: - Parts of requests
 
     private func sender(
       _ request: Request, _ context: HubContext
@@ -137,13 +137,13 @@
       }
       metrics.count(answer.rows.count, .given)
       let text = answer.text(settings.limits.account)
-      // One row and the vectors come also with a page that was to be small.
+      // A page has at least one row, and the vectors, so it may be larger than requested.
       let rest = try inFlight.take(max(0, text.count - asked.bytes), for: sender)
       fields[.contentType] = "application/jsonl"
       return Response(
         status: status, headers: fields,
         body: ResponseBody(contentLength: text.count) { writer in
-          // Each piece has the time of `readTimeout`, however slowly the device reads.
+          // `readTimeout` is for each piece, so that a slow device can read a long answer.
           for start in stride(from: 0, to: text.count, by: Self.pieceBytes) {
             let piece = text[start..<min(start + Self.pieceBytes, text.count)]
             try await writer.write(ByteBuffer(bytes: piece))

@@ -9,19 +9,19 @@
   import KeepsakeValues
   import NIOCore
 
-  /// What the page's server answers, request by request.
-  struct Endpoints: Sendable {
+  /// The HTTP endpoints of the page.
+  struct PageEndpoints: Sendable {
     let devices: [OpenDevice]
     let isEditable: Bool
     let common: CommonOptions
-    let gate: Gate
-    let listeners: Listeners
+    let gate: PageGate
+    let streams: EventStreams
 
     func respond(to request: Request) async -> Response {
       do {
         return try await route(request)
       } catch {
-        let problem = Problem(error)
+        let problem = PageProblem(error)
         return response(.json(problem.json), problem.status)
       }
     }
@@ -30,27 +30,27 @@
       if case .first(let cookie) = try gate.admit(request) { return welcome(cookie) }
       let path = request.uri.path
       switch (request.method, path) {
-      case (.get, "/"): return response(Asset.page)
+      case (.get, "/"): return response(PageAsset.page)
       case (.get, "/api/events"): return events()
       case (.get, _):
-        if let asset = Asset.named[path] { return response(asset) }
-        let query = Query(request)
-        return response(.json(try await apart { try read(path, query) }))
+        if let asset = PageAsset.named[path] { return response(asset) }
+        let query = PageQuery(request)
+        return response(.json(try await blocking { try read(path, query) }))
       case (.post, _):
-        let body = try Query(await request.body.collect(upTo: Query.most))
-        // The session may have ended while the body came.
+        let body = try PageQuery(await request.body.collect(upTo: PageQuery.most))
+        // The session may have ended while the body was read.
         _ = try gate.admit(request)
-        return response(.json(try await apart { try write(path, body) }))
+        return response(.json(try await blocking { try write(path, body) }))
       default: throw Self.nothing(path)
       }
     }
 
-    static func nothing(_ path: String) -> Problem {
-      Problem(.notFound, "there is no \(path)", cure: "open the page at /")
+    static func nothing(_ path: String) -> PageProblem {
+      PageProblem(.notFound, "there is no \(path)", cure: "open the page at /")
     }
 
-    /// Files are read and written where a thread may wait.
-    private func apart<Value: Sendable>(
+    /// Runs work with files on a thread that may block.
+    private func blocking<Value: Sendable>(
       _ work: @escaping @Sendable () throws -> Value
     ) async throws -> Value {
       try await withCheckedThrowingContinuation { continuation in
@@ -60,7 +60,7 @@
 
     // MARK: - Answers
 
-    /// What browsers do with our answers, and what they refuse to do.
+    /// The fields that tell browsers what to refuse.
     private static let policy: HTTPFields = {
       var fields: HTTPFields = [
         .contentSecurityPolicy: """
@@ -79,7 +79,7 @@
       return fields
     }()
 
-    private func response(_ asset: Asset, _ status: HTTPResponse.Status = .ok) -> Response {
+    private func response(_ asset: PageAsset, _ status: HTTPResponse.Status = .ok) -> Response {
       var fields = Self.policy
       fields[.contentType] = asset.type
       return Response(
@@ -87,10 +87,10 @@
         body: ResponseBody(byteBuffer: ByteBuffer(bytes: asset.bytes)))
     }
 
-    /// Goes on to the page by a link of its own: a browser that comes from elsewhere would not
-    /// send the cookie along yet.
+    /// Leads to the page by a link of its own: a browser that comes from another site would not
+    /// send the cookie with a redirect.
     private func welcome(_ cookie: String) -> Response {
-      var response = response(Asset.welcome)
+      var response = response(PageAsset.welcome)
       response.headers[.setCookie] = cookie
       return response
     }
@@ -98,11 +98,11 @@
     private func events() -> Response {
       var fields = Self.policy
       fields[.contentType] = "text/event-stream"
-      let (id, events) = listeners.listen()
+      let (id, events) = streams.open()
       return Response(
         status: .ok, headers: fields,
-        body: ResponseBody { [listeners] writer in
-          defer { listeners.end(id) }
+        body: ResponseBody { [streams] writer in
+          defer { streams.close(id) }
           for await event in events {
             try await writer.write(ByteBuffer(string: "data: \(event)\n\n"))
           }

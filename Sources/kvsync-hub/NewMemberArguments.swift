@@ -8,8 +8,8 @@ import KeepsakeHub
 import KeepsakeSync
 import KeepsakeValues
 
-/// A device that becomes one of an account.
-struct NewMember: ParsableArguments {
+/// The arguments of commands that add a device to an account.
+struct NewMemberArguments: ParsableArguments {
   @Argument(help: "The hub's address.") var url: String
   @Argument(help: "The device file.", completion: .file()) var file: String
   @Option(help: "What the device is called. (default: the file's name)") var name: String?
@@ -31,7 +31,7 @@ struct NewMember: ParsableArguments {
 
   /// - Parameters:
   ///   - given: the membership of the account to join; nil for a new account.
-  ///   - ask: makes the device one of the account.
+  ///   - ask: sends the request that adds the device.
   func enter(
     _ verb: String, _ common: CommonOptions, _ given: HubMembership?,
     _ ask: (inout HubMembership, HubURL, String) throws -> Void
@@ -40,7 +40,7 @@ struct NewMember: ParsableArguments {
     let device = try open(common)
     let known = try Membership.entries(of: file, at: url).map(\.membership)
     try refuseMember(known.first { $0.device != nil }, url)
-    // What an attempt before has stored: the hub may know its token.
+    // The membership of an earlier attempt, whose token the hub may know.
     let pending = known.first { $0.device == nil && (given?.account ?? $0.account) == $0.account }
     var membership = pending ?? given ?? .forNewAccount()
     let others = try device.hubAccounts().filter { $0 != membership.account }
@@ -60,7 +60,7 @@ struct NewMember: ParsableArguments {
       try device.leaveHubs(keepsValues: merge)
       if discard { try Membership.forget(file) { others.contains($0.membership.account) } }
     }
-    // Only now it counts: nothing of another account is sent.
+    // The membership is usable only now: nothing of another account is sent.
     try Membership.keep(membership, url, file)
     print(verb, membership, url, common)
   }
@@ -78,7 +78,7 @@ struct NewMember: ParsableArguments {
   private func print(
     _ verb: String, _ membership: HubMembership, _ url: HubURL, _ common: CommonOptions
   ) {
-    let (account, number) = (Membership.text(membership.account), membership.device ?? 0)
+    let (account, number) = (HexNumber.text(membership.account), membership.device ?? 0)
     common.output.print(
       .object([
         "hub": .string(url.description), "account": .string(account), "device": .integer(number),
@@ -86,14 +86,14 @@ struct NewMember: ParsableArguments {
       isData: false)
   }
 
-  /// A second membership would take the place of the first, whose token would be lost.
+  /// A second membership would replace the first, whose token would be lost.
   private func refuseMember(_ membership: HubMembership?, _ url: HubURL) throws {
     guard let membership, let number = membership.device else { return }
     do {
       let devices = try Hub(url, membership).devices()
       // If the last device revoked itself, no device could reach the account any more.
       let isLast = devices.allSatisfy(\.isSelf)
-      let account = Membership.text(membership.account)
+      let account = HexNumber.text(membership.account)
       let cure =
         isLast
         ? "delete it first: kvsync hub delete \(file) --confirm \(account)"
@@ -102,7 +102,7 @@ struct NewMember: ParsableArguments {
         "\(file): this device has account \(account) at \(url) already, as number \(number); "
           + cure)
     } catch let error as KeepsakeError where error.code == .unauthorized {
-      // The hub does not know it any more.
+      // The hub does not know the token any more.
     }
   }
 }

@@ -5,10 +5,10 @@
   import Synchronization
 
   /// A device that waits for changes of an account.
-  final class Listener: Sendable {
+  final class EventListener: Sendable {
     let account: Int64
     let token: Token
-    /// An element whenever there is something to look at; one waits at most, for many changes.
+    /// Has an element when the mark may have changed; one element stands for many changes.
     let wakes: AsyncStream<Void>
     private let continuation: AsyncStream<Void>.Continuation
     /// The newest mark, and how many were announced.
@@ -19,7 +19,7 @@
       (wakes, continuation) = AsyncStream.makeStream(bufferingPolicy: .bufferingNewest(1))
     }
 
-    /// A call that comes late may name an older mark: then the listener wakes in vain.
+    /// A late call may name an older mark: then the listener wakes without need.
     func announce(_ newest: HubMark) {
       state.withLock { state in
         if newest.number >= state.newest.number { state.newest = newest }
@@ -28,8 +28,8 @@
       continuation.yield()
     }
 
-    /// Takes a mark that was read from the store, unless a newer one was announced since the
-    /// reading began.
+    /// Sets a mark that was read from the store, unless a newer one was announced since the read
+    /// began.
     func take(_ newest: HubMark, since count: Int) {
       state.withLock { state in
         if state.count == count || newest.number > state.newest.number { state.newest = newest }
@@ -42,16 +42,16 @@
     func end() { continuation.finish() }
   }
 
-  /// Devices that wait, by account.
-  final class Listeners: Sendable {
+  /// The listeners of all accounts.
+  final class EventListeners: Sendable {
     /// Held while a listener is found; nothing is called under it.
-    private let all = Mutex<[Int64: [Listener]]>([:])
+    private let all = Mutex<[Int64: [EventListener]]>([:])
 
     var count: Int { all.withLock { $0.values.reduce(0) { $0 + $1.count } } }
 
-    /// - Throws: a problem if the device has as many streams as it may.
-    func add(_ account: Int64, _ token: Token, most: Int) throws -> Listener {
-      let listener = Listener(account, token)
+    /// - Throws: a refusal if the device has its maximum of streams.
+    func add(_ account: Int64, _ token: Token, most: Int) throws -> EventListener {
+      let listener = EventListener(account, token)
       try all.withLock { all in
         let present = all[account, default: []]
         guard present.count(where: { $0.token == token }) < most else {
@@ -64,8 +64,8 @@
       return listener
     }
 
-    /// Also more than once: when its connection ends, and when its answer does.
-    func remove(_ listener: Listener) {
+    /// May be called twice: when its connection ends, and when its answer ends.
+    func remove(_ listener: EventListener) {
       listener.end()
       all.withLock { all in
         let left = (all[listener.account] ?? []).filter { $0 !== listener }

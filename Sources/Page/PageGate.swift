@@ -1,31 +1,31 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Who may ask. The address that is printed has a token, which one browser exchanges, once, for a
-// cookie of that browser's session; nothing is answered without one of them. If a second
+// Access to the page. The address that is printed has a token, which one browser exchanges, once,
+// for a cookie of that browser's session; nothing is answered without one of them. If a second
 // browser sends the token, another person may have read it, so the session ends.
-//
-// What other pages in the same browser could try is refused too:
-// - a name that its owner lets lead to this machine (DNS rebinding): by the header Host;
-// - requests that it sends here, with the cookie: SameSite, Sec-Fetch-Site, and Origin of writes.
+// Requests of other pages in the same browser are refused, too:
+// - DNS rebinding, a foreign name that resolves to this machine: by the header Host;
+// - requests to this server that carry the cookie: SameSite, Sec-Fetch-Site, and Origin of writes.
 
 #if Page
   import Foundation
   import HTTPTypes
   import Hummingbird
+  import KeepsakeValues
   import Synchronization
 
-  package final class Gate: Sendable {
-    private struct State {
+  package final class PageGate: Sendable {
+    private struct SessionState {
       var port = 0
       var isTokenUsed = false
       var isOver = false
     }
 
-    private let token = Gate.secret()
-    private let session = Gate.secret()
+    private let token = Secrets.random()
+    private let session = Secrets.random()
     /// Held for a few instructions; nothing is called under it.
-    private let state = Mutex(State())
-    /// Called when the token comes from a second browser.
+    private let state = Mutex(SessionState())
+    /// Called when a second browser sends the token.
     private let onSecondUse: @Sendable () -> Void
 
     init(onSecondUse: @escaping @Sendable () -> Void) { self.onSecondUse = onSecondUse }
@@ -36,21 +36,22 @@
       return "http://127.0.0.1:\(port)/?token=\(token)"
     }
 
-    /// The name has the port: cookies of one host are sent to all of its ports.
+    /// The name contains the port: cookies of one host are sent to all of its ports.
     var cookie: String { "keepsake-\(state.withLock(\.port))" }
 
     enum Admission {
-      /// The token was good: the session has begun, by this cookie.
+      /// The token was valid: the session has begun, with this cookie.
       case first(cookie: String)
       case known
     }
 
-    /// - Throws: `Problem`.
+    /// - Throws: `PageProblem`.
     func admit(_ request: Request) throws -> Admission {
       let port = state.withLock(\.port)
       let host = request.head.authority ?? ""
       guard Self.names(port).contains(host) else {
-        throw Problem(.forbidden, "this page has another name", cure: "use the address as printed")
+        throw PageProblem(
+          .forbidden, "this page has another name", cure: "use the address as printed")
       }
       let isKnown =
         !state.withLock(\.isOver) && cookieValue(request).map { Self.areEqual($0, session) } == true
@@ -58,7 +59,7 @@
         return .first(cookie: try begin(String(token), isKnown: isKnown))
       }
       guard isKnown else {
-        throw Problem(
+        throw PageProblem(
           .forbidden, "this browser has not opened the page",
           cure: "run kvsync open, and use the address that it prints")
       }
@@ -66,7 +67,7 @@
       return .known
     }
 
-    /// What a browser calls this machine; it leaves the port of http out.
+    /// The names of this machine in a browser, which leaves port 80 out.
     package static func names(_ port: Int) -> [String] {
       let names = ["127.0.0.1", "localhost"]
       return names.map { "\($0):\(port)" } + (port == 80 ? names : [])
@@ -75,7 +76,7 @@
     /// - Parameter isKnown: whether the browser has the session's cookie.
     private func begin(_ given: String, isKnown: Bool) throws -> String {
       guard Self.areEqual(given, token) else {
-        throw Problem(
+        throw PageProblem(
           .forbidden, "the token of this address is wrong",
           cure: "run kvsync open, and use the address that it prints")
       }
@@ -88,7 +89,7 @@
       }
       guard isFirst || isKnown else {
         if !wasOver { onSecondUse() }
-        throw Problem(
+        throw PageProblem(
           .forbidden, "the token of this address was used before, so the session is over",
           cure: "run kvsync open again; if it was not you, see who else can read its output")
       }
@@ -110,20 +111,12 @@
       guard isRead ? origin == nil || isOurs : isOurs,
         site == nil || site == "same-origin" || (isRead && site == "none")
       else {
-        throw Problem(
+        throw PageProblem(
           .forbidden, "the request comes from another page", cure: "use the page itself")
       }
     }
 
-    /// 128 random bits.
-    private static func secret() -> String {
-      (0..<16).map { _ in
-        let digits = String(UInt8.random(in: .min ... .max), radix: 16)
-        return digits.count < 2 ? "0" + digits : digits
-      }.joined()
-    }
-
-    /// Whether both are equal, in a time that does not tell where they differ.
+    /// Compares in a time that does not depend on where the texts differ.
     private static func areEqual(_ a: String, _ b: String) -> Bool {
       let (a, b) = (Array(a.utf8), Array(b.utf8))
       guard a.count == b.count else { return false }

@@ -4,8 +4,8 @@ package import ArgumentParser
 import Foundation
 package import KeepsakeDevice
 
-/// What `kvsync` becomes for some commands, with the same words.
-package enum Program {
+/// A helper program that `kvsync` executes for some subcommands, with the same arguments.
+package enum HelperProgram {
   /// Runs the command that is named, and ends the process as `kvsync` would.
   package static func run<Root: ParsableCommand>(_ root: Root.Type) {
     do {
@@ -17,24 +17,24 @@ package enum Program {
     }
   }
 
-  /// Waits on the main thread, which has nothing else to do.
+  /// Runs asynchronous work, and blocks the main thread until it ends.
   package static func wait(_ body: @escaping @Sendable () async throws -> Void) throws {
-    let end = Ending()
+    let end = Completion()
     Task {
       do {
-        end.come(.success(try await body()))
+        end.complete(with: .success(try await body()))
       } catch {
-        end.come(.failure(error))
+        end.complete(with: .failure(error))
       }
     }
     try end.wait()
   }
 
-  /// Serves, on the main thread, until that ends.
+  /// Runs a server until it ends, and adds place and cure to its errors.
   ///
   /// - Parameters:
-  ///   - place: where it listens.
-  ///   - problem: what is wrong when it does not, before the reason.
+  ///   - place: the address on which it listens.
+  ///   - problem: the beginning of an error's text, before the reason.
   package static func serve(
     at place: String, _ problem: String, cure: String,
     _ body: @escaping @Sendable () async throws -> Void
@@ -49,8 +49,8 @@ package enum Program {
     }
   }
 
-  /// The system's words, if the text of an error ends with a number of the system's, as that of a
-  /// library's error of input or output does.
+  /// The system's message for the error number at the end of a library's text, or the text if it
+  /// has none.
   package static func reason(_ text: String) -> String {
     guard let end = text.firstMatch(of: /\(errno: (\d+)\)$/), let number = Int32(end.1) else {
       return text
@@ -58,7 +58,7 @@ package enum Program {
     return String(cString: strerror(number))
   }
 
-  /// Why a command fails whose part was not built.
+  /// The error of a command whose part was not built.
   package static func lacks(_ part: String, cure: String) -> KeepsakeError {
     KeepsakeError(
       .incompatible, path: "(this kvsync)", "it was built without \(part)", cure: cure)

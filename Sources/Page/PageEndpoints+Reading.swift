@@ -7,11 +7,11 @@
   import KeepsakeSync
   import KeepsakeValues
 
-  extension Endpoints {
-    /// Rows and conflicts that one answer has.
+  extension PageEndpoints {
+    /// The maximum number of rows or conflicts in an answer.
     private static let most = 200
 
-    func read(_ path: String, _ query: Query) throws -> JSON {
+    func read(_ path: String, _ query: PageQuery) throws -> JSON {
       switch path {
       case "/api/state": return try state()
       case "/api/keys": return try keys(query)
@@ -26,10 +26,10 @@
       }
     }
 
-    func device(_ query: Query, _ name: String = "device") throws -> OpenDevice {
+    func device(_ query: PageQuery, _ name: String = "device") throws -> OpenDevice {
       let number = try query.number(name)
       guard devices.indices.contains(number) else {
-        throw Problem.malformed("there is no device \(number)")
+        throw PageProblem.malformed("there is no device \(number)")
       }
       return devices[number]
     }
@@ -64,7 +64,7 @@
 
     // MARK: - Keys
 
-    private func keys(_ query: Query) throws -> JSON {
+    private func keys(_ query: PageQuery) throws -> JSON {
       let open = try device(query)
       let index = try open.index.current(open.device)
       var places = index.places(
@@ -81,7 +81,7 @@
       return .object(["total": .integer(Int64(places.count)), "rows": .array(rows)])
     }
 
-    /// - Returns: nil for a key that has gone since.
+    /// - Returns: nil if the key no longer exists.
     private func row(_ address: Address, _ device: Device) throws -> [JSON.Member]? {
       let (store, key) = (address.store.string, address.key.string)
       if let entry = try device.entry(store: store, key: key), !entry.content.isTombstone {
@@ -90,7 +90,7 @@
       return try device.seed(store: store, key: key).map { try Preview.seed(address, $0.value) }
     }
 
-    // MARK: - What a device knows beside its entries
+    // MARK: - Conflicts, peers, findings, growth
 
     private func conflicts(_ device: Device) throws -> JSON {
       let all = try device.conflicts()
@@ -129,7 +129,7 @@
       ])
     }
 
-    /// How many keys were last written in each of 60 equal times, from the first to now.
+    /// The number of keys last written in each of 60 equal intervals, from the first write to now.
     private func growth(_ open: OpenDevice) throws -> JSON {
       let index = try open.index.current(open.device)
       let times = index.items.compactMap { $0.timestamp?.milliseconds }

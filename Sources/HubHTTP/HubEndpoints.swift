@@ -7,18 +7,18 @@
   import KeepsakeValues
   import NIOCore
 
-  /// The hub's endpoints.
-  struct Endpoints: Sendable {
+  /// The HTTP endpoints of a hub.
+  struct HubEndpoints: Sendable {
     let store: any HubStore
     let settings: HubServer.Settings
     let metrics: HubMetrics
-    let listeners = Listeners()
-    let inFlight: InFlight
+    let listeners = EventListeners()
+    let inFlight: BytesInFlight
     let rates: RequestRates
 
     init(_ store: any HubStore, _ settings: HubServer.Settings, _ metrics: HubMetrics) {
       (self.store, self.settings, self.metrics) = (store, settings, metrics)
-      inFlight = InFlight(settings.limits)
+      inFlight = BytesInFlight(settings.limits)
       rates = RequestRates(settings.limits)
       store.observe { [listeners] in listeners.announce($0, $1) }
     }
@@ -45,7 +45,7 @@
     }
 
     private func ready() async throws -> Response {
-      // A look-up of an account that cannot be: cheap in a store of any size.
+      // Looks up an account that cannot exist, which is cheap in a store of any size.
       _ = try await run(HubWork(HubQuery(0, isWriting: false)) { _ in (true, nil) })
       return text("ok\n")
     }
@@ -66,8 +66,9 @@
       try await metrics.timed(work.query.isWriting) { try await store.run(work) }
     }
 
-    /// The hash of the request's token, if its device does not ask too often. The hub looks a token
-    /// up before the request takes memory, once in ten minutes: each piece of work checks it again.
+    /// The hash of the request's token, if its device does not exceed its rate. A token is looked
+    /// up before the request uses memory, but only every ten minutes: each piece of work checks it
+    /// again.
     func token(_ request: Request, _ account: Int64) async throws -> Token {
       let words = (request.headers[.authorization] ?? "").split(separator: " ")
       guard words.count == 2, words[0].lowercased() == "bearer", words[1].utf8.count <= 256 else {

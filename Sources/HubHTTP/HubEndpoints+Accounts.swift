@@ -7,7 +7,7 @@
   import KeepsakeValues
   import Logging
 
-  extension Endpoints {
+  extension HubEndpoints {
     func create(_ request: Request, _ context: HubContext) async throws -> Response {
       try rates.countUnknown(at: settings.now())
       let words = (request.headers[.authorization] ?? "").split(separator: " ")
@@ -36,7 +36,7 @@
       return admitted(account, number, isNew)
     }
 
-    /// A new token, which the device has made.
+    /// Checks a new token, which the device has made.
     private func token(_ text: String, _ account: Int64) throws -> Token {
       guard Secrets.isSecret(text) else {
         throw HubRefusal.malformed("a token is 32 random bytes as base64url, 43 characters")
