@@ -12,8 +12,11 @@ extension Pull {
   /// Applications may write meanwhile. A row that the giver gets has a higher number, so it is
   /// read; one that the receiver gets replaces the row that both had, and wins without a conflict.
   ///
-  /// - Returns: nil if more than 10,000 rows differ, or one in 64: then all are read in order.
+  /// - Returns: nil if more than 10,000 rows differ, or one in 64, and if the giver's numbers are
+  ///   almost used up: then all are read in order.
   func equalRows() throws(KeepsakeError) -> NumberRanges? {
+    // A file whose numbers are almost used up has none that could be counted on from.
+    guard giver.sequenceNumber < 1 << 40 else { return nil }
     let limit = Int(min(giver.sequenceNumber / 64, 10_000))
     let core = receiver.device.core
     let others = try core.withSender(giver.device.core) { () throws(KeepsakeError) in

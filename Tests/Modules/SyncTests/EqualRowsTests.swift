@@ -66,6 +66,17 @@ import Testing
     try checkEqual()
   }
 
+  @Test(arguments: [Int64.max, Int64.max - 1, Int64(1) << 40])
+  func aFileWhoseNumbersAreUsedUpIsReadInOrder(last: Int64) throws {
+    try set(file, "k1", "new")
+    try file.core.write { connection in
+      (try connection.run("UPDATE replica SET sequence_number = ?1", [.integer(last)]), [])
+    }
+    let report = try Merge.run([file, copy], options: MergeOptions(isOneWay: true))
+    #expect(report.transfers.map(\.received) == [Self.count] && report.transfers[0].changed == 1)
+    #expect(try copy.entry(store: "cloud", key: "k1")?.content.value == "new")
+  }
+
   @Test func rowsThatWaitOrThatNoDeviceWritesAreReportedThoughBothHaveThem() throws {
     for device in [file, copy] {
       try device.core.write { connection in

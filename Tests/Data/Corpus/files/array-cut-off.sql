@@ -1,1 +1,1 @@
-UPDATE entry SET tag = 7, value = '[1,';
+UPDATE entry SET type = 7, value = '[1,';

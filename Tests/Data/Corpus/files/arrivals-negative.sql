@@ -1,1 +1,1 @@
-UPDATE OR REPLACE entry SET lseq = -lseq;
+UPDATE OR REPLACE entry SET sequence_number = -sequence_number;

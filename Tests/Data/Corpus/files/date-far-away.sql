@@ -1,1 +1,1 @@
-UPDATE entry SET tag = 5, value = 1e300;
+UPDATE entry SET type = 5, value = 1e300;

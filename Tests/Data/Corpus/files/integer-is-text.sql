@@ -1,1 +1,1 @@
-UPDATE entry SET tag = 2, value = 'text';
+UPDATE entry SET type = 2, value = 'text';

@@ -1,1 +1,1 @@
-UPDATE replica SET lseq = 9223372036854775807;
+UPDATE replica SET sequence_number = 9223372036854775807;

@@ -1,1 +1,1 @@
-UPDATE entry SET origin = -1;
+UPDATE entry SET replica_id = -1;

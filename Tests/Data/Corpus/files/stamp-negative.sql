@@ -1,1 +1,1 @@
-UPDATE entry SET hlc = -1;
+UPDATE entry SET timestamp = -1;

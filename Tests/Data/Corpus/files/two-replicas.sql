@@ -1,1 +1,3 @@
-PRAGMA ignore_check_constraints = ON; INSERT INTO replica SELECT 2, id, hlc, lseq, gc_lseq, min_writer FROM replica;
+PRAGMA ignore_check_constraints = ON;
+INSERT INTO replica (only, id, timestamp, sequence_number, min_writer)
+SELECT 2, id, timestamp, sequence_number, min_writer FROM replica;

@@ -1,1 +1,1 @@
-UPDATE entry SET tag = 99 WHERE key = 'k';
+UPDATE entry SET type = 99 WHERE key = 'k';

@@ -32,6 +32,9 @@ struct FuzzFiles: ParsableCommand {
       let text = try String(contentsOfFile: file, encoding: .utf8)
       let mutant = FileMutant(log: .none, changes: [.statement(text)])
       let written = try source.files(of: mutant)
+      guard written[""] != arena.whole else {
+        throw Harm(description: "\(file): its statements fail in SQLite, or change nothing")
+      }
       for command in FileCommand.allCases {
         try give(arena, (mutant, written), command, file)
       }
