@@ -61,101 +61,11 @@ final class Feed: Sendable {
   }
 
   /// Whether others may commit while it is open.
-  private func hasOthers(_ storage: Storage) -> Bool {
+  func hasOthers(_ storage: Storage) -> Bool {
     storage.file != nil && storage.mode != .immutable
   }
 
   // MARK: - Observers
-
-  /// - Parameter own: the storage of the caller's handle, to look through if no other one writes.
-  /// - Returns: the observer's number, and why changes of other processes cannot be read now. The
-  ///   caller reports it when nothing is locked.
-  func add(_ observer: Observer, on own: Storage) -> (id: Int, failure: KeepsakeError?) {
-    let storage = storage ?? own
-    guard hasOthers(storage) else {
-      let failure = storage.file.map { _ in KeepsakeError.frozen(storage.location.path) }
-      return (observers.add(observer), failure)
-    }
-    var (id, failure): (Int?, KeepsakeError?)
-    var isLarge = false
-    do {
-      try storage.access(waiting: storage.busyHandler.usual) { connection in
-        try state.withLock { state in
-          // This process cannot commit before the present contents are known.
-          let large = try snapshot(for: observer.scope, connection, storage, state)
-          let new = add(observer, isLarge: large != nil, storage, &state)
-          id = new
-          func catchUp(_ connection: Connection) throws {
-            _ = try self.catchUp(
-              connection, storage.versions, &state, before: new, commits: large?.commits)
-          }
-          if let large, let scope = observer.scope {
-            isLarge = true
-            let result = Result { try large.snapshot.read(catchUp) }
-            return try widen(new, scope, large.snapshot, after: result, &state)
-          }
-          guard connection.isInTransaction else { return try catchUp(connection) }
-          // Now, or a commit of another process before the next look would be taken for known. But
-          // a snapshot may be older than the count of commits, so that look compares again.
-          let commits = state.commits
-          defer { state.commits = commits }
-          if storage.isReadOnly {
-            try catchUp(connection)
-          } else {
-            // The feed must not know values that this transaction has not committed.
-            try storage.snapshot()?.read(catchUp)
-          }
-        }
-      }
-    } catch {
-      failure = error
-    }
-    if isLarge { DispatchQueue.global().async { [self] in readInitialValues() } }
-    // Otherwise the thread reads what is there as soon as it can.
-    return (id ?? state.withLock { add(observer, isLarge: false, storage, &$0) }, failure)
-  }
-
-  private func add(
-    _ observer: Observer, isLarge: Bool, _ storage: Storage, _ state: inout State
-  ) -> Int {
-    let id = observers.add(observer)
-    if let scope = observer.scope, !isLarge { state.contents.widen(id, scope) }
-    if state.events == nil { state.events = start(storage.location) }
-    return id
-  }
-
-  /// A snapshot of the present state, if a scope is large and its values are not known; and the
-  /// file's commit count.
-  private func snapshot(
-    for scope: Scope?, _ connection: Connection, _ storage: Storage, _ state: State
-  ) throws -> (snapshot: Snapshot, commits: UInt32)? {
-    // A transaction of a read-only device has a state of its own, which may be an older one.
-    guard let scope, !state.contents.covers(scope), try connection.isLarge(scope),
-      !(storage.isReadOnly && connection.isInTransaction)
-    else { return nil }
-    for _ in 0..<10 {
-      let count = try commits(connection, storage.versions)
-      guard let snapshot = storage.snapshot() else { return nil }
-      if try commits(connection, storage.versions) == count { return (snapshot, count) }
-    }
-    return nil
-  }
-
-  /// Adds a large scope, whose values `readInitialValues` reads.
-  ///
-  /// - Parameter result: of looking at the snapshot; if that has failed, the scope is read later.
-  private func widen(
-    _ id: Int, _ scope: Scope, _ snapshot: Snapshot, after result: Result<Void, any Error>,
-    _ state: inout State
-  ) throws {
-    if case .failure(let error) = result {
-      state.contents.widen(id, scope)
-      throw error
-    }
-    let values = InitialValues(scope, snapshot)
-    state.contents.widen(id, values)
-    pending.withLock { $0.append(values) }
-  }
 
   func remove(_ id: Int) {
     // It ends when nothing is locked any more: what it holds may write when it goes.
@@ -232,7 +142,7 @@ final class Feed: Sendable {
 
   /// The file's commit count; where SQLite does not show it, a count of the connection's, which
   /// grows when another one has committed.
-  private func commits(_ connection: Connection, _ versions: ReadVersions) throws -> UInt32 {
+  func commits(_ connection: Connection, _ versions: ReadVersions) throws -> UInt32 {
     guard !versions.seesOthers else { return versions.commits }
     let version = try connection.first("PRAGMA data_version", [], { $0.integer(0) })
     return UInt32(truncatingIfNeeded: version ?? 0)
@@ -244,7 +154,7 @@ final class Feed: Sendable {
   ///   - end: observers from this one on were added since, and are not notified.
   ///   - commits: the commit count, if `connection` has a snapshot; nil to read it.
   /// - Returns: whether there was anything to read.
-  private func catchUp(
+  func catchUp(
     _ connection: Connection, _ versions: ReadVersions, _ state: inout State,
     before end: Int? = nil, commits count: UInt32? = nil
   ) throws -> Bool {
@@ -301,16 +211,6 @@ final class Feed: Sendable {
     }
     // A lasting failure is reported once.
     if isNew { observers.report(error) }
-  }
-}
-
-extension KeepsakeError {
-  /// The error if commits of other processes cannot be seen.
-  fileprivate static func frozen(_ path: String) -> KeepsakeError {
-    KeepsakeError(
-      .permissionDenied, path: path,
-      "in a read-only folder the changes that other processes make cannot be observed",
-      cure: "open the file as a user who may write there")
   }
 }
 
