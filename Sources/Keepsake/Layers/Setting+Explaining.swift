@@ -62,7 +62,7 @@ extension Setting {
 }
 
 extension SettingsStore {
-  /// Whether a layer above what can be set has a value for a key: then `write(_:for:)` throws a
+  /// Whether a managed layer has a value for a key: then `write(_:for:)` throws a
   /// `KeepsakeError` with the code `managed`, a setter reports it, and nothing is written.
   public func isManaged(_ key: String) -> Bool { backing.manager(of: key) != nil }
 

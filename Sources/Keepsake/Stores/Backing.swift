@@ -16,7 +16,7 @@ package final class Backing: Sendable {
   /// The durability of every write to this store, unless a transaction has its own.
   let durability: Durability
 
-  /// Whether there is a layer above what is set.
+  /// Whether the store was given a layer of managed values.
   private let hasManaged: Bool
   /// Held while a given layer is reloaded.
   let reloading = Mutex(())
@@ -142,6 +142,9 @@ package final class Backing: Sendable {
     try layers.explanations([key])[0].explanation
   }
 
+  /// Every write of a store ends here, and here alone a managed key is refused. What kvsync, merges
+  /// and `Device.restore` write does not come here: the managed layer hides it.
+  ///
   /// - Parameter limit: how long to wait for other processes at most; nil for as long as the device
   ///   does.
   func set(

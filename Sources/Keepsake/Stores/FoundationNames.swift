@@ -171,7 +171,7 @@ extension UserDefaultsStore {
   /// the path of a file, from the current folder.
   public func url(forKey key: String) -> URL? { readable(key)?.urlValue }
 
-  /// Whether a layer above what can be set has a value for a key, so that setting it has no effect
+  /// Whether a managed layer has a value for a key, so that setting it has no effect
   /// but a report in `failures`.
   public func objectIsForced(forKey key: String) -> Bool { isManaged(key) }
 

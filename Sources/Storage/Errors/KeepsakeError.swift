@@ -40,7 +40,7 @@ public struct KeepsakeError: Error, Sendable, CustomStringConvertible {
     case invalidValue
     /// The device was opened read-only.
     case readOnly
-    /// A layer above the settable ones has a value of the key; see `SettingsStore.isManaged(_:)`.
+    /// A managed layer has a value of the key; see `SettingsStore.isManaged(_:)`.
     case managed
     /// A hub cannot be reached: there is no way to it, it does not answer in time, or something
     /// else answers in its place.

@@ -61,7 +61,7 @@ import Testing
     for migration in Migrations.all {
       // A column starts a line with its name and type; its comment may go on below.
       let columns = migration.sql.split(separator: "\n").enumerated().filter {
-        $0.element.wholeMatch(of: #/\ \ [a-z_]+\ +(TEXT|INTEGER|ANY|REAL|BLOB)[\ ,].*/#) != nil
+        $0.element.wholeMatch(of: #/\ \ [a-z_]+\ +(TEXT|INTEGER|ANY|REAL|BLOB)[\ ,;].*/#) != nil
       }
       #expect(columns.count >= migration.sql.components(separatedBy: "CREATE TABLE").count)
       let lines = migration.sql.split(separator: "\n")
