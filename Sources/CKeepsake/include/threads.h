@@ -20,7 +20,7 @@ static inline unsigned keepsake_thread_number(void) {
 /// Not to be used elsewhere.
 extern _Thread_local int keepsake_own_turns;
 
-/// The number of connections whose turn this thread has.
+/// The number of connections that this thread is using.
 static inline int keepsake_turns(void) { return keepsake_own_turns; }
 
 static inline void keepsake_begin_turn(void) { keepsake_own_turns += 1; }

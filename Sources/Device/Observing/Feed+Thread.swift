@@ -41,7 +41,7 @@ extension Feed {
   /// - Parameter known: the file's commit count when a commit was last taken in.
   /// - Returns: the milliseconds until the next look; nil if no commit is under way.
   private func follow(_ events: FileEvents, from known: inout UInt32?) -> Int32? {
-    // One that was there already may be the one before that which was being written.
+    // This may be an earlier commit, while the one that has caused the event is being written.
     if takeIn(&known) { return 1 }
     let start = ContinuousClock.now
     with { storage in if let known { storage.versions.wait(for: known) } }
@@ -49,7 +49,7 @@ extension Feed {
       guard start.duration(to: .now) < .milliseconds(2) else { return 2 }
       usleep(20)
     }
-    // It wrote these as well, but another may have begun.
+    // The same commit has caused these events, but another may have begun.
     return events.takeAll() ? 1 : nil
   }
 

@@ -30,7 +30,7 @@ final class WriteSession: @unchecked Sendable {
   private var last: (replica: ReplicaState, version: ReadVersion)?
   /// Whether numbers were given that the file does not know.
   private var hasRewound = false
-  /// The last sequence number given, when it is finished.
+  /// The last sequence number of the transaction, once it is finished.
   private var transaction: Int64 = 0
   /// Whether the last write was of a key that had no entry: then the next one is taken for another,
   /// and looked up only if it is not.

@@ -22,9 +22,9 @@ public struct SettingFailure: Error, Sendable, CustomStringConvertible {
     case observe
     /// The conflict, and those after it, stay open; they are tried again after the next commit.
     case resolve
-    /// There is no backup of today; a damaged device is not copied.
+    /// Today's backup could not be made. A damaged device is not copied.
     case backup
-    /// Everything is kept, in the log beside the file, which grows until it can be moved into it.
+    /// The log beside the file could not be moved into it, and grows until it can. No write is lost.
     case checkpoint
     /// The suite was not added.
     case addSuite

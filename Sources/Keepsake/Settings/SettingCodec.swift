@@ -4,8 +4,9 @@ public import KeepsakeValues
 
 /// Encodes and decodes a setting's value. A value that encodes to nil removes the key.
 ///
-/// A `SettingKey` is often computed at each use. So a type's own hooks are a type, not closures,
-/// and what makes a key is inlinable: for the compiler of its module the key is a constant.
+/// A `SettingKey` is often computed at each use. So the hooks of a type are called by its metatype,
+/// not by closures, and the initialisers of keys are inlinable: where a key is declared, the
+/// compiler can make it a constant.
 @usableFromInline
 enum SettingCodec<Value: Sendable>: Sendable {
   case hooks(any SettingHooks<Value>.Type)

@@ -16,8 +16,8 @@ public protocol SettingsClass: SettingsStore, SendableMetatype {}
 /// }
 /// ```
 ///
-/// Swift cannot check the `Sendable` of a subclass, so it asks for the words: settings are safe on
-/// every thread, any other variable beside them is yours to protect.
+/// Swift cannot check that a subclass is `Sendable`, so each settings class has to say it. Settings
+/// are safe on every thread; any other variable of the class is yours to protect.
 public typealias DeviceSettings = UserDefaultsStore & SettingsClass
 
 /// What a class of settings that sync between devices inherits from; see `DeviceSettings`.

@@ -43,7 +43,7 @@ extension MergeRun {
       try pullBack(&exchanges[place], stores)
       try hooks.step(.pulledBack)
     }
-    // All have read the first file at the same mark, and it them to the end.
+    // If each file has read the first one up to the same mark, and the first one each to the end.
     report.hasConverged =
       report.isComplete
       && exchanges.allSatisfy { $0.isRead && $0.back == exchanges[0].back }
