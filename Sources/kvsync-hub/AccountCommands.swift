@@ -126,7 +126,7 @@ struct DevicesCommand: Subcommand {
 struct RevokeCommand: Subcommand {
   static let configuration = CommandConfiguration(
     commandName: "revoke",
-    abstract: "Removes a device from the account; its token is worthless, what it holds it keeps.")
+    abstract: "Removes a device from the account: its token is revoked, its data stays on it.")
 
   @OptionGroup var arguments: HubDeviceArguments
   @OptionGroup var common: CommonOptions

@@ -7,7 +7,7 @@ import KeepsakeCommandLine
 @main
 struct KVSyncHub: ParsableCommand {
   static let configuration = CommandConfiguration(
-    commandName: "kvsync", abstract: "What kvsync does with hubs.", version: "0.1.0",
+    commandName: "kvsync", abstract: "The commands of kvsync for hubs.", version: "0.1.0",
     subcommands: [
       HubCommand.self, MergeCommand.self, WatchCommand.self, CompactCommand.self,
     ])

@@ -7,7 +7,7 @@ import KeepsakeCommandLine
 @main
 struct KVSyncPage: ParsableCommand {
   static let configuration = CommandConfiguration(
-    commandName: "kvsync", abstract: "What kvsync shows in the browser.", version: "0.1.0",
+    commandName: "kvsync", abstract: "The page of kvsync open.", version: "0.1.0",
     subcommands: [OpenCommand.self])
 
   static func main() { HelperProgram.run(Self.self) }

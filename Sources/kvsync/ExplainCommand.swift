@@ -7,7 +7,7 @@ import KeepsakeValues
 struct ExplainCommand: Subcommand {
   static let configuration = CommandConfiguration(
     commandName: "explain",
-    abstract: "Tells every layer's value of a key, and where it came from.",
+    abstract: "Shows the value of a key in every layer, and where it came from.",
     discussion: """
       The first layer that has a value wins. It also prints the key's open conflicts. Layers that \
       only an application knows (its arguments, registered defaults, the default of a property) \
