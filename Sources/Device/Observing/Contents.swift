@@ -14,6 +14,8 @@ struct Contents {
   private(set) var initial: [Int: InitialValues] = [:]
   /// What this process has changed since the first of `initial` was made.
   private var changed: Set<Address> = []
+  /// Scopes that are taken away when `initial` is empty.
+  private var removed: [(id: Int, scope: Scope)] = []
   /// Without tombstones; undecoded, because arrays and dictionaries take many times their bytes.
   private var values: [Address: TaggedCell] = [:]
   /// The last sequence number that was looked at.
@@ -37,17 +39,17 @@ struct Contents {
   /// Whether all values of a scope are known, or in `initial`.
   func covers(_ scope: Scope) -> Bool { scopes.covers(scope) }
 
-  /// Takes away a scope that was added.
+  /// Takes away a scope that was added; not before all of `initial` is read, so that until then what
+  /// this process changes is noted.
   mutating func narrow(_ id: Int, _ scope: Scope) {
     guard unread.removeValue(forKey: id) == nil else { return }
+    guard initial.isEmpty else { return removed.append((id, scope)) }
     scopes.remove(id, scope)
     guard !scopes.covers(scope) else { return }
     if let address = scope.address {
       values[address] = nil
-      changed.remove(address)
     } else {
       values = values.filter { scopes.contains($0.key) }
-      changed = changed.filter { scopes.contains($0) }
     }
   }
 
@@ -74,8 +76,7 @@ struct Contents {
     do {
       for (id, initial) in initial where waits || initial.isRead {
         var all = try initial.take()
-        if !scopes.covers(initial.scope) { all = all.filter { scopes.contains($0.key) } }
-        for address in changed where scopes.contains(address) { all[address] = values[address] }
+        for address in changed { all[address] = values[address] }
         if all.count < values.count {
           values.merge(all) { known, _ in known }
         } else {
@@ -88,14 +89,23 @@ struct Contents {
       forgetValues()
       throw error
     }
-    if initial.isEmpty { changed = [] }
+    guard initial.isEmpty, !changed.isEmpty || !removed.isEmpty else { return }
+    let scopes = removed
+    (changed, removed) = ([], [])
+    for (id, scope) in scopes { narrow(id, scope) }
   }
 
   /// Makes all scopes unread.
   mutating func forgetValues() {
     for values in initial.values { values.cancel() }
     unread.merge(scopes.byObserver) { $1 }
-    (scopes, initial, changed, values) = (ScopeIndex(), [:], [], [:])
+    for (id, _) in removed { unread[id] = nil }
+    (scopes, initial, changed, removed, values) = (ScopeIndex(), [:], [], [], [:])
+  }
+
+  /// As `forgetValues`, if `initial` has values whose reading was cancelled.
+  mutating func forgetCancelled() {
+    if initial.values.contains(where: \.wasCancelled) { forgetValues() }
   }
 
   /// The net changes since the last call, in the order they arrived; deletions that left no trace

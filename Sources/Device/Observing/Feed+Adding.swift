@@ -22,18 +22,21 @@ extension Feed {
     do {
       try storage.access(waiting: storage.busyHandler.usual) { connection in
         try state.withLock { state in
-          // This process cannot commit before the present contents are known.
-          let large = try snapshot(for: observer.scope, connection, storage, state)
-          let new = add(observer, isLarge: large != nil, storage, &state)
+          // This process cannot commit before the present contents are known. The observer is added
+          // first: from now on no removal cancels the reading of values that it may rely on.
+          let new = observers.add(observer)
           id = new
+          if state.events == nil { state.events = start(storage.location) }
+          state.contents.forgetCancelled()
+          let large = try widen(new, observer.scope, connection, storage, &state)
           func catchUp(_ connection: Connection) throws {
             _ = try self.catchUp(
               connection, storage.versions, &state, before: new, commits: large?.commits)
           }
-          if let large, let scope = observer.scope {
+          if let large {
             isLarge = true
             let result = Result { try large.snapshot.read(catchUp) }
-            return try widen(new, scope, large.snapshot, after: result, &state)
+            return try widen(new, large.scope, large.snapshot, after: result, &state)
           }
           guard connection.isInTransaction else { return try catchUp(connection) }
           // Now, or a commit of another process before the next look would be taken for known. But
@@ -52,32 +55,56 @@ extension Feed {
       failure = error
     }
     if isLarge { DispatchQueue.global().async { [self] in readInitialValues() } }
-    // Otherwise the thread reads what is there as soon as it can.
-    return (id ?? state.withLock { add(observer, isLarge: false, storage, &$0) }, failure)
+    guard let id else {
+      return state.withLock { state in
+        let id = observers.add(observer)
+        if state.events == nil { state.events = start(storage.location) }
+        // The thread reads what is there as soon as it can.
+        if let scope = observer.scope { state.contents.widen(id, scope) }
+        return (id, failure)
+      }
+    }
+    return (id, failure)
   }
 
-  private func add(
-    _ observer: Observer, isLarge: Bool, _ storage: Storage, _ state: inout State
-  ) -> Int {
-    let id = observers.add(observer)
-    if let scope = observer.scope, !isLarge { state.contents.widen(id, scope) }
-    if state.events == nil { state.events = start(storage.location) }
-    return id
+  /// A scope that is large, and a snapshot of the present state.
+  private struct LargeScope {
+    let scope: Scope
+    let snapshot: Snapshot
+    /// The file's commit count.
+    let commits: UInt32
   }
 
-  /// A snapshot of the present state, if a scope is large and its values are not known; and the
-  /// file's commit count.
+  /// Adds an observer's scope, unless it is large and its values are not known.
+  ///
+  /// - Returns: the large scope, which is not added; nil if it was added.
+  private func widen(
+    _ id: Int, _ scope: Scope?, _ connection: Connection, _ storage: Storage, _ state: inout State
+  ) throws -> LargeScope? {
+    guard let scope else { return nil }
+    do {
+      if let large = try snapshot(for: scope, connection, storage, state) { return large }
+    } catch {
+      state.contents.widen(id, scope)
+      throw error
+    }
+    state.contents.widen(id, scope)
+    return nil
+  }
+
   private func snapshot(
-    for scope: Scope?, _ connection: Connection, _ storage: Storage, _ state: State
-  ) throws -> (snapshot: Snapshot, commits: UInt32)? {
+    for scope: Scope, _ connection: Connection, _ storage: Storage, _ state: State
+  ) throws -> LargeScope? {
     // A transaction of a read-only device has a state of its own, which may be an older one.
-    guard let scope, !state.contents.covers(scope), try connection.isLarge(scope),
+    guard try !state.contents.covers(scope) && connection.isLarge(scope),
       !(storage.isReadOnly && connection.isInTransaction)
     else { return nil }
     for _ in 0..<10 {
       let count = try commits(connection, storage.versions)
       guard let snapshot = storage.snapshot() else { return nil }
-      if try commits(connection, storage.versions) == count { return (snapshot, count) }
+      if try commits(connection, storage.versions) == count {
+        return LargeScope(scope: scope, snapshot: snapshot, commits: count)
+      }
     }
     return nil
   }

@@ -74,15 +74,23 @@ extension Feed {
   /// Reads what `Contents` has to know, while nothing is locked that a write needs.
   func readInitialValues() {
     withoutDelivering { _ in
-      while let values = pending.withLock({ $0.popLast() }) {
-        do {
-          try values.read()
-          try state.withLock { try $0.contents.takeInitial(waits: false) }
-        } catch {
-          state.withLock { $0.contents.forgetValues() }
-          throw error
+      var failure: (any Error)?
+      // Left in `pending` while it is read, so that `remove` can cancel it.
+      while let values = pending.withLock({ $0.last }) {
+        let result = Result { try values.read() }
+        pending.withLock { $0.removeAll { $0 === values } }
+        state.withLock { state in
+          // Otherwise they are not needed any more.
+          guard state.contents.initial.values.contains(where: { $0 === values }) else { return }
+          if let error = result.failure {
+            failure = failure ?? error
+            return state.contents.forgetValues()
+          }
+          let taken = Result { try state.contents.takeInitial(waits: false) }
+          failure = failure ?? taken.failure
         }
       }
+      if let failure { throw failure }
     }
   }
 

@@ -3,7 +3,8 @@
 // An observer gets the old value of each change, so the values of its scope have to be read before
 // another process changes them. Those of a large scope are read in the background, from a snapshot
 // of the moment when the observer was added; so adding one takes the same time at any size. If
-// another process commits meanwhile, its changes wait until the values are read.
+// another process commits meanwhile, all observers of the file get its changes when the values are
+// read.
 
 import KeepsakeStorage
 import KeepsakeValues
@@ -46,6 +47,8 @@ final class InitialValues: Sendable {
       return values
     }
   }
+
+  var wasCancelled: Bool { isCancelled.load(ordering: .relaxed) }
 
   /// Ends the reading, also that of another thread.
   func cancel() { isCancelled.store(true, ordering: .relaxed) }

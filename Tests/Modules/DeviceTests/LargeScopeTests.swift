@@ -73,10 +73,15 @@ import Testing
       let second = observe(device)
       try device.write([LocalWrite(store: "local", key: "key3", value: 2)])
       second.cancel()
+      try device.write([
+        LocalWrite(store: "local", key: "key3", value: 3),
+        LocalWrite(store: "local", key: "key4", value: nil),
+      ])
       third = observe(device)
     }
-    try writeElsewhere("UPDATE entry SET value = 5 WHERE key = 'key3'")
-    #expect(heard.wait { lines($0) == ["key3 0 2", "key3 2 5"] })
+    try writeElsewhere(
+      "UPDATE entry SET value = 5 WHERE key = 'key3'; DELETE FROM entry WHERE key = 'key6'")
+    #expect(heard.wait { lines($0) == ["key3 0 2", "key3 3 5", "key6 0 -"] })
     third?.cancel()
     first.cancel()
   }
