@@ -24,7 +24,7 @@ public struct SettingFailure: Error, Sendable, CustomStringConvertible {
     case resolve
     /// Today's backup could not be made. A damaged device is not copied.
     case backup
-    /// The log beside the file could not be moved into it, and grows until it can. No write is lost.
+    /// The log beside the file could not be moved into it, and grows until it can. Nothing is lost.
     case checkpoint
     /// The suite was not added.
     case addSuite
