@@ -39,8 +39,8 @@ struct Contents {
   /// Whether all values of a scope are known, or in `initial`.
   func covers(_ scope: Scope) -> Bool { scopes.covers(scope) }
 
-  /// Takes away a scope that was added, but not before all of `initial` is read: until then what this
-  /// process changes has to be noted.
+  /// Takes away a scope that was added, but not before all of `initial` is read: until then the
+  /// changes of this process have to be noted.
   mutating func narrow(_ id: Int, _ scope: Scope) {
     guard unread.removeValue(forKey: id) == nil else { return }
     guard initial.isEmpty else { return removed.append((id, scope)) }
