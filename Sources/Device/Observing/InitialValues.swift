@@ -31,7 +31,7 @@ final class InitialValues: Sendable {
   /// - Throws: also after `cancel`.
   func read() throws { try progress.withLock { try read(&$0) } }
 
-  /// Whether the values are read, or cannot be had at once because another thread is reading them.
+  /// Whether the values are read; false as well while another thread is reading them.
   var isRead: Bool {
     progress.withLockIfAvailable { if case .read = $0 { true } else { false } } ?? false
   }

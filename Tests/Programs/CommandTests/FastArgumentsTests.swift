@@ -6,7 +6,7 @@ import Testing
 
 /// Plain words of `get` and `set` the command reads by itself; ArgumentParser reads all others, and
 /// these too with a `--` behind them, which changes nothing else.
-@Suite struct PlainWordsTests {
+@Suite struct FastArgumentsTests {
   private static let options = [
     [], ["--json"], ["--quiet"], ["--stored"], ["--json", "--json"], ["--store", "defaults"],
     ["--store", "nowhere"], ["--store", ""], ["--store"], ["--store=defaults"], ["--store", "-x"],
