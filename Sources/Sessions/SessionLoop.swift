@@ -25,7 +25,7 @@ public enum SessionState: Sendable {
 }
 
 package final class SessionLoop: Sendable {
-  /// What a session syncs, and the handlers that it calls.
+  /// The devices that a session syncs, how, and the handlers that it calls.
   package struct Work: Sendable {
     package var devices: [Device]
     package var sync: @Sendable () throws(KeepsakeError) -> MergeReport

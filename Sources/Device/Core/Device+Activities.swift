@@ -3,7 +3,7 @@
 import KeepsakeStorage
 
 extension Device {
-  /// What this process does with the file, by whichever handle.
+  /// Handlers of this process's work on the file, through any handle.
   package var activities: Handlers<Activity> { core.shared.activities }
 
   /// Makes a set, and tells how it went.

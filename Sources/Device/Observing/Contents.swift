@@ -12,7 +12,7 @@ struct Contents {
   private var unread: [Int: Scope] = [:]
   /// Values of `scopes` that are not in `values` yet, by the observers that they were read for.
   private(set) var initial: [Int: InitialValues] = [:]
-  /// What this process has changed since the first of `initial` was made.
+  /// The addresses that this process has changed since the first of `initial` was made.
   private var changed: Set<Address> = []
   /// Scopes that are taken away when `initial` is empty.
   private var removed: [(id: Int, scope: Scope)] = []

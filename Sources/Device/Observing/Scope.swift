@@ -70,7 +70,7 @@ struct ScopeIndex {
     }
   }
 
-  /// Those of more or fewer addresses, not those of every commit.
+  /// The scope of each observer, but for observers of every commit, which have none.
   var byObserver: [Int: Scope] {
     var all: [Int: Scope] = [:]
     for (address, ids) in byAddress {

@@ -9,7 +9,7 @@ protocol BindableSetting: AnyObject {
   func fields() throws(SettingDeclarationError) -> Fields?
   /// - Returns: false when this setting belongs to another store already.
   func bind(to binding: SettingSlot.Binding) -> Bool
-  /// What this setting stores: its value, or each of its members.
+  /// The keys under which this setting stores its value, or each of its members.
   ///
   /// - Parameter key: of a setting that is one value.
   func declaredKeys(_ key: String) -> [DeclaredKey]

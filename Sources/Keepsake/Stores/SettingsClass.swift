@@ -8,7 +8,7 @@
 /// the main actor again: make settings classes `final`.
 public protocol SettingsClass: SettingsStore, SendableMetatype {}
 
-/// What a class of settings that stay on this device inherits from.
+/// The superclass of settings that stay on this device.
 ///
 /// ```swift
 /// final class AppSettings: DeviceSettings, @unchecked Sendable {
@@ -20,5 +20,5 @@ public protocol SettingsClass: SettingsStore, SendableMetatype {}
 /// are safe on every thread; any other variable of the class is yours to protect.
 public typealias DeviceSettings = UserDefaultsStore & SettingsClass
 
-/// What a class of settings that sync between devices inherits from; see `DeviceSettings`.
+/// The superclass of settings that sync between devices; see `DeviceSettings`.
 public typealias SyncedSettings = CloudKeyValueStore & SettingsClass

@@ -60,7 +60,7 @@ extension Storage {
     return database
   }
 
-  /// What was committed last, also within a transaction of this thread that has changed it.
+  /// A snapshot of the last commit, without what a transaction of this thread has written since.
   ///
   /// - Returns: nil when there is no connection for it.
   package func snapshot() -> Snapshot? {

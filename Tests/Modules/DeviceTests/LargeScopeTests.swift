@@ -90,6 +90,7 @@ import Testing
     let device = try Device(path: path)
     func connections() throws -> Int {
       try FileManager.default.contentsOfDirectory(atPath: "/proc/self/fd").count { name in
+        // The descriptor of this very listing is closed by now.
         let target = try? FileManager.default.destinationOfSymbolicLink(
           atPath: "/proc/self/fd/" + name)
         return target == path

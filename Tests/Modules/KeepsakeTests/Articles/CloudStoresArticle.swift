@@ -75,7 +75,7 @@ extension SharedSettings {
   }
 }
 
-/// What the sections on conflicts show.
+/// The code of the sections on conflicts.
 @Suite struct ConflictSnippets {
   final class SharedSettings: SyncedSettings, @unchecked Sendable {
     @Setting var theme = "light"

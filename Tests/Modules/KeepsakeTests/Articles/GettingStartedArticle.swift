@@ -75,7 +75,7 @@ extension SettingKey where Value == Int {
   }
 }
 
-/// What the other sections of the article show, and the classes that they need.
+/// The code of the other sections of the article, and the classes that they need.
 @Suite struct FeatureSnippets {
   enum Theme: String { case light, dark }
 
@@ -190,7 +190,7 @@ extension SettingKey where Value == Int {
   }
 }
 
-/// What the section on tests shows.
+/// The code of the section on tests.
 @Suite struct TestingSnippets {
   final class AppSettings: DeviceSettings, @unchecked Sendable {
     @Setting var username = "guest"
