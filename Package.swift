@@ -16,7 +16,6 @@ let package = Package(
     .library(name: "KeepsakeTesting", targets: ["KeepsakeTesting"]),
     .executable(name: "kvsync", targets: ["kvsync"]),
     .executable(name: "kvsync-hub", targets: ["kvsync-hub"]),
-    .executable(name: "kvsync-page", targets: ["kvsync-page"]),
   ],
   // An application neither clones nor builds what is behind a trait that it does not name.
   traits: [
@@ -25,7 +24,6 @@ let package = Package(
     .trait(name: "Hub", description: "The server of kvsync hub.", enabledTraits: ["Commands"]),
     .trait(name: "HubTLS", description: "A hub with TLS of its own.", enabledTraits: ["Hub"]),
     .trait(name: "PostgreSQL", description: "A hub over PostgreSQL.", enabledTraits: ["Hub"]),
-    .trait(name: "Page", description: "The page of kvsync open.", enabledTraits: ["Commands"]),
     .trait(name: "Configuration", description: "The product ConfigurationKeepsake."),
     .trait(name: "Services", description: "The product ServiceLifecycleKeepsake."),
     .trait(name: "Metrics", description: "The product MetricsKeepsake."),
@@ -53,7 +51,7 @@ let argumentParser = product("ArgumentParser", "swift-argument-parser", with: "C
 var logging: Target.Dependency { product("Logging", "swift-log") }
 var sync: Dependencies { ["KeepsakeSessions", "KeepsakeSync", "KeepsakeDevice", "KeepsakeValues"] }
 // Dependencies of tests.
-var commands: Dependencies { ["kvsync", "kvsync-hub", "kvsync-page"] }
+var commands: Dependencies { ["kvsync", "kvsync-hub"] }
 var commandLine: Dependencies { sync + ["KeepsakeCommandLine"] }
 var device: Dependencies { ["KeepsakeDevice", "KeepsakeValues", "TestSupport"] }
 var hub: Dependencies {
@@ -182,35 +180,19 @@ package.targets += [
   library(
     "KeepsakeCommandLine",
     sync + ["KeepsakeFormats", "KeepsakeSettingsBundle", argumentParser]),
-  library(
-    "KeepsakePage",
-    sync + [
-      "KeepsakeCommandLine", "KeepsakeFormats", logging,
-      product("Hummingbird", "hummingbird", with: "Page"),
-      product("ServiceLifecycle", "swift-service-lifecycle", with: "Page"),
-    ],
-    embedding: [
-      "index.html", "page.css", "page.js", "growth.js", "keys.js", "shared.js", "views.js",
-    ]),
   program(
     "kvsync",
     sync + [
       "KeepsakeCommandLine", "Keepsake", "KeepsakeSettingsBundle", "KeepsakeFormats",
       argumentParser,
     ]),
-  // kvsync executes these two, so that `kvsync get` loads no networking.
+  // kvsync executes it, so that `kvsync get` loads no networking.
   program(
     "kvsync-hub",
     sync + [
       "KeepsakeCommandLine", "KeepsakeFormats", "KeepsakeHub", argumentParser, logging,
       target("KeepsakeHubFile", with: "Hub"), target("KeepsakeHubHTTP", with: "Hub"),
       target("KeepsakeHubServer", with: "Hub"), target("KeepsakePostgres", with: "PostgreSQL"),
-    ]),
-  program(
-    "kvsync-page",
-    [
-      "KeepsakeCommandLine", "KeepsakeDevice", "KeepsakeValues", argumentParser,
-      target("KeepsakePage", with: "Page"),
     ]),
 ]
 
@@ -308,9 +290,6 @@ package.targets += [
   test(
     "CommandTests", device + commands + ["keepsake-probe", "KeepsakeHub"], in: "Tests/Programs"),
   test("HubCommandTests", device + commands, in: "Tests/Programs", excluding: ["interposer.py"]),
-  test(
-    "PageTests", device + commands + [target("KeepsakePage", with: "Page")],
-    in: "Tests/Programs"),
   test(
     "FaultTests", commandLine + ["keepsake-probe", "kvsync", "Keepsake", "TestSupport"],
     in: "Tests/Programs"),

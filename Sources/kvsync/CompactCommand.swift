@@ -11,7 +11,7 @@ struct CompactCommand: Subcommand {
   @OptionGroup var common: CommonOptions
 
   func run() throws {
-    if arguments.hub != nil { try SiblingProgram.hub.run() }
+    if arguments.hub != nil { try HubProgram.run() }
     let device = try common.open(arguments.file, .existing)
     arguments.print(try device.compact(keeping: arguments.keep), common.output)
   }

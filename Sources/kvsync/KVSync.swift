@@ -24,7 +24,7 @@ struct KVSync: ParsableCommand {
       ListCommand.self, ExplainCommand.self, WatchCommand.self, SeedCommand.self,
       PlistCommand.self, ImportCommand.self, ExportCommand.self, ConflictsCommand.self,
       PeersCommand.self, CloneCommand.self, RestoreCommand.self, DoctorCommand.self,
-      CompactCommand.self, OpenCommand.self, HubCommand.self,
+      CompactCommand.self, HubCommand.self,
     ])
 
   /// In `get FILE -hello` ArgumentParser would find `-h`, and print help as if it were the value.
@@ -56,7 +56,7 @@ struct KVSync: ParsableCommand {
   static func main() {
     do {
       try ProcessLimits.prepare()
-      try SiblingProgram.named(by: CommandLine.arguments.dropFirst())?.run()
+      if HubProgram.isNamed(by: CommandLine.arguments.dropFirst()) { try HubProgram.run() }
       var command = try FastArguments.command(CommandLine.arguments.dropFirst()) ?? parsed()
       try command.runShowingProgress()
     } catch {

@@ -13,7 +13,7 @@ struct WatchCommand: Subcommand {
   var hasProgress: Bool { false }
 
   func run() throws {
-    if arguments.hub != nil { try SiblingProgram.hub.run() }
+    if arguments.hub != nil { try HubProgram.run() }
     let device = try arguments.open(.readOnly, common)
     try refuseFrozen(device)
     try arguments.watch(device, common) { _ in }

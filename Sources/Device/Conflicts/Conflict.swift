@@ -64,11 +64,6 @@ extension Device {
     try core.access { try $0.conflictLog.conflicts(after: 0, store: store) }
   }
 
-  /// The number of the newest conflict; 0 when there is none. O(1).
-  package func lastConflict() throws(KeepsakeError) -> Int64 {
-    try core.access { try $0.conflictLog.last() }
-  }
-
   /// One conflict; nil when the log has none of this number.
   package func conflict(id: Int64) throws(KeepsakeError) -> Conflict? {
     try core.access { connection in

@@ -39,13 +39,4 @@ import Testing
       #expect(help.contains("\n  \(command) "), "\(command)")
     }
   }
-
-  #if !Page
-    @Test func aKvsyncWithoutThePageTellsHowToBuildIt() throws {
-      try folder().expect(
-        "open", "a",
-        says: "kvsync: (this kvsync): it was built without the page; build it with: "
-          + "swift build -c release --product kvsync-page --traits Page\n", code: 69)
-    }
-  #endif
 }

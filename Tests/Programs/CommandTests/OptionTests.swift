@@ -157,7 +157,7 @@ import Testing
     // `plist` works on no device file, `restore` on one whatever is wrong with it (`RestoreTests`),
     // `hub` and `open` in other programs.
     #expect(
-      Set(commands).subtracting(["plist", "restore", "hub", "open"])
+      Set(commands).subtracting(["plist", "restore", "hub"])
         == Set(FileCommand.allCases.map { $0.arguments("f")[0] }))
   }
 }

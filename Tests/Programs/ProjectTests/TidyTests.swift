@@ -71,15 +71,6 @@ import Testing
       "KeepsakeValues", "KeepsakeDevice", "KeepsakeSync", "KeepsakeSettingsBundle",
       "KeepsakeFormats", "ArgumentParser", "Foundation",
     ],
-    "Sources/Page": [
-      "KeepsakeValues", "KeepsakeDevice", "KeepsakeSync", "KeepsakeFormats",
-      "KeepsakeCommandLine", "Hummingbird", "HummingbirdCore", "HTTPTypes", "NIOCore",
-      "ServiceLifecycle", "Logging", "Foundation",
-    ],
-    "Sources/kvsync-page": [
-      "KeepsakeCommandLine", "KeepsakePage", "KeepsakeValues", "KeepsakeDevice", "ArgumentParser",
-      "Foundation",
-    ],
     "Sources/kvsync-hub": [
       "KeepsakeValues", "KeepsakeDevice", "KeepsakeSync", "KeepsakeHub", "KeepsakeFormats",
       "KeepsakeCommandLine", "KeepsakeHubFile", "KeepsakeHubHTTP", "KeepsakeHubServer",
