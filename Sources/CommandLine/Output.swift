@@ -147,7 +147,9 @@ extension Unicode.Scalar {
   /// of ISO 6429 from U+0080 on, line separators, characters that change the direction of text, and
   /// invisible ones, with which two keys would look alike. Joiners of letters are visible by these.
   var needsEscape: Bool {
-    switch properties.generalCategory {
+    // Properties of Unicode are slow to look up.
+    if isASCII { return value < 0x20 || value == 0x7F }
+    return switch properties.generalCategory {
     case .control, .lineSeparator, .paragraphSeparator: true
     case .format where value != 0x200C && value != 0x200D: properties.isDefaultIgnorableCodePoint
     // A variation selector is visible by the character before it.

@@ -8,6 +8,7 @@ private let shell = "sqlite3, the same SQL"
 
 func commands(_ report: Report) {
   for size in Scale.sizes { report.run(get(size)) }
+  for size in Scale.sizes { report.run(set(size)) }
   for size in Scale.sizes { report.run(list(size)) }
   for size in Scale.sizes {
     report.run(imports(size))
@@ -33,6 +34,36 @@ private func get(_ size: Int) -> Race {
   }
   race.row(
     "kvsync get, of \(Scale.name(size)) keys", "kvsync get", beside: ["kvsync --version", shell])
+  return race
+}
+
+private func set(_ size: Int) -> Race {
+  let race = Race(
+    rounds: 5...31, seconds: 2, growth: .init(cost: "kvsync set", keys: size))
+  let key = Fixture.key(size / 2)
+  let file = { try Fixture(keys: size).copy() }
+  var number = 0
+  func value() -> String {
+    number += 1
+    return "value \(number)"
+  }
+  race.enter("kvsync set", file) { path in
+    try Command.measure([Command.kvsync, "set", path, key, value(), "--store", "defaults"])
+      .nanoseconds
+  }
+  race.enter("kvsync --version") {
+    try Command.measure([Command.kvsync, "--version"]).nanoseconds
+  }
+  race.enter(shell, { (try Command.find("sqlite3"), try file()) }) { sqlite, path in
+    let sql = """
+      UPDATE entry SET value = '\(value())', timestamp = timestamp + 1,
+        sequence_number = (SELECT max(sequence_number) + 1 FROM entry)
+      WHERE store = 'defaults' AND key = '\(key)'
+      """
+    return try Command.measure([sqlite, path, sql]).nanoseconds
+  }
+  race.row(
+    "kvsync set, of \(Scale.name(size)) keys", "kvsync set", beside: ["kvsync --version", shell])
   return race
 }
 

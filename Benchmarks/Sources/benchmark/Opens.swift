@@ -8,6 +8,7 @@ private let kinds =
 
 func opens(_ report: Report) {
   for size in Scale.sizes { report.run(opens(size)) }
+  for size in Scale.sizes { report.run(opensAgain(size)) }
   for size in Scale.sizes { report.run(memory(size)) }
 }
 
@@ -20,12 +21,7 @@ private func opens(_ size: Int) -> Race {
     try opened { try BenchmarkSettings(path) } read: { $0.string(forKey: key) }
   }
   race.enter("SQLite, C API", { try Fixture(keys: size).copy() }) { path in
-    try opened { try RawDatabase(path) } read: { database in
-      let statement = try database.prepare(SQL.read)
-      statement.bind(1, key)
-      try statement.step()
-      return statement.text(1)
-    }
+    try opened { try RawDatabase(path) } read: { try read(key, from: $0) }
   }
   race.enter("GRDB alone", { try Fixture(keys: size).copy() }) { path in
     try opened { try GRDBSets(path) } read: { try $0.get(key) }
@@ -54,6 +50,45 @@ private func opens(_ size: Int) -> Race {
   }
   race.row("open, read one of \(Scale.name(size))", "Keepsake", beside: kinds)
   return race
+}
+
+/// A second object for a file that this process has open.
+private func opensAgain(_ size: Int) -> Race {
+  let race = Race(
+    rounds: 5...41, seconds: 2,
+    growth: .init(cost: "Opening again, and reading one key", keys: size))
+  let key = Fixture.key(size / 2)
+  race.enter(
+    "Keepsake",
+    {
+      let path = try Fixture(keys: size).copy()
+      return (path, try BenchmarkSettings(path))
+    }
+  ) { path, first in
+    try withExtendedLifetime(first) {
+      try opened { try BenchmarkSettings(path) } read: { $0.string(forKey: key) }
+    }
+  }
+  race.enter(
+    "SQLite, C API",
+    {
+      let path = try Fixture(keys: size).copy()
+      return (path, try RawDatabase(path))
+    }
+  ) { path, first in
+    try withExtendedLifetime(first) {
+      try opened { try RawDatabase(path) } read: { try read(key, from: $0) }
+    }
+  }
+  race.row("open again, read one of \(Scale.name(size))", "Keepsake", beside: ["SQLite, C API"])
+  return race
+}
+
+private func read(_ key: String, from database: RawDatabase) throws -> String? {
+  let statement = try database.prepare(SQL.read)
+  statement.bind(1, key)
+  try statement.step()
+  return statement.text(1)
 }
 
 /// The time without closing.
