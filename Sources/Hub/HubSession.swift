@@ -70,7 +70,7 @@ public final class HubSession: Sendable {
       }
       return HubFailure.unreachable(hub.url, .failed("the hub has hung up"), .zero)
     }
-    loop = SessionLoop(work, timing)
+    loop = SessionLoop(work, timing: timing)
     loop.start()
   }
 

@@ -95,7 +95,7 @@ package final class SessionLoop: Sendable {
   /// Ends a pause of the events.
   private let wakeUp = DispatchSemaphore(value: 0)
 
-  package init(_ work: Work, _ timing: SessionTiming) {
+  package init(_ work: Work, timing: SessionTiming) {
     (self.work, self.timing) = (work, timing)
     content = Mutex(Content(plan: SessionPlan(hasEvents: work.listen != nil)))
   }
@@ -107,12 +107,12 @@ package final class SessionLoop: Sendable {
       let token = device.observeCommits { [weak self] in
         self?.update { $0.change() }
       } onFailure: { [weak self] in
-        self?.report($0, \.syncFailure)
+        self?.report($0, as: \.syncFailure)
       }
       content.withLock { $0.tokens.append(token) }
     }
     running.enter()
-    Self.thread("keepsake.session") { [self] in
+    Self.startThread("keepsake.session") { [self] in
       run()
       running.leave()
     }
@@ -127,7 +127,7 @@ package final class SessionLoop: Sendable {
     }
   }
 
-  private static func thread(_ name: String, _ body: @escaping @Sendable () -> Void) {
+  private static func startThread(_ name: String, running body: @escaping @Sendable () -> Void) {
     let thread = Thread(block: body)
     thread.name = name
     thread.start()
@@ -157,7 +157,7 @@ package final class SessionLoop: Sendable {
       case .listen:
         content.withLock { $0.plan.beginListening() }
         show(.connected)
-        Self.thread("keepsake.session.events") { [self] in listen() }
+        Self.startThread("keepsake.session.events") { [self] in listen() }
       case .wait(let end): timing.wait(signal, end.map { max(0, $0 - timing.now()) })
       case .stop: return cancel()
       }
@@ -170,7 +170,7 @@ package final class SessionLoop: Sendable {
       return content.ending
     }
     if let ending {
-      fail(ending, \.listenFailure) { [work] in
+      fail(ending, as: \.listenFailure) { [work] in
         $0.endListening(ending, at: $1, chance: $2, asked: work.pause(ending))
       }
     }
@@ -209,7 +209,7 @@ package final class SessionLoop: Sendable {
       if isToBeTold(report) { work.onReport(report) }
     } catch {
       if let report = error.mergeReport { work.onReport(report) }
-      fail(error, \.syncFailure) { [work] in
+      fail(error, as: \.syncFailure) { [work] in
         $0.fail(error, at: $1, chance: $2, asked: work.pause(error))
       }
     }
@@ -239,8 +239,8 @@ package final class SessionLoop: Sendable {
   }
 
   private func fail(
-    _ error: KeepsakeError, _ told: WritableKeyPath<Content, String?>,
-    _ note: (inout SessionPlan, _ now: Int64, _ chance: Double) -> Void
+    _ error: KeepsakeError, as kind: WritableKeyPath<Content, String?>,
+    note: (inout SessionPlan, _ now: Int64, _ chance: Double) -> Void
   ) {
     let shown = content.withLock { content -> SessionState in
       let now = timing.now()
@@ -251,13 +251,13 @@ package final class SessionLoop: Sendable {
       return .waiting(until: Date(milliseconds: time))
     }
     show(shown)
-    report(error, told)
+    report(error, as: kind)
   }
 
-  private func report(_ error: KeepsakeError, _ told: WritableKeyPath<Content, String?>) {
+  private func report(_ error: KeepsakeError, as kind: WritableKeyPath<Content, String?>) {
     let isNew = content.withLock { content in
-      defer { content[keyPath: told] = error.description }
-      return content[keyPath: told] != error.description && !content.isCancelled
+      defer { content[keyPath: kind] = error.description }
+      return content[keyPath: kind] != error.description && !content.isCancelled
     }
     if isNew { work.onFailure(error) }
   }

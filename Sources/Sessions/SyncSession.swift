@@ -44,7 +44,7 @@ public final class SyncSession: Sendable {
     } onFailure: {
       onFailure($0)
     }
-    loop = SessionLoop(work, .system)
+    loop = SessionLoop(work, timing: .system)
     loop.start()
   }
 

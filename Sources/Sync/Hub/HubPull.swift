@@ -22,7 +22,7 @@ struct HubPull {
   /// Whether nothing of the hub waits.
   var hasReadAll: Bool { result.waitingCount == 0 && unreadable == 0 }
 
-  init(_ cursor: HubCursor, _ options: MergeOptions) {
+  init(from cursor: HubCursor, options: MergeOptions) {
     self.cursor = cursor
     let limit = options.changeLimit
     result = PullResult(changes: limit, losses: limit, keepsAll: limit == .max)
@@ -68,7 +68,7 @@ extension HubSync {
     pull.answer = answer
     pull.horizon = .horizon(now: answer.clock, skew: options.clockSkew)
     changes = try apply(answer, &pull, connection)
-    known.add(answer.rows, answer.newest, unreadable: answer.unreadableKeys)
+    known.add(answer.rows, newest: answer.newest, unreadable: answer.unreadableKeys)
     pull.unreadable += answer.unreadable
     guard answer.isLast else {
       pull.position = answer.lastNumber ?? pull.position

@@ -30,7 +30,7 @@ extension HubSync {
         held.insert(number)
         return true
       }
-      guard let row = rowToPush(entry, number, pull) else { return true }
+      guard let row = rowToPush(entry, number: number, pull: pull) else { return true }
       isLast =
         page.rows.count < pageSize.rows
         && (bytes == 0 || bytes + row.body.count <= pageSize.bytes)
@@ -48,7 +48,7 @@ extension HubSync {
   }
 
   /// - Returns: nil if the row is held back, or is known to the hub.
-  private func rowToPush(_ entry: Entry, _ number: Int64, _ pull: HubPull) -> HubUpload.Row? {
+  private func rowToPush(_ entry: Entry, number: Int64, pull: HubPull) -> HubUpload.Row? {
     let (limit, isUnsent) = (pull.answer.rowLimit, known.lacks(entry))
     let isTaken =
       entry.timestamp <= pull.horizon && !known.hasUnread(beside: entry)
@@ -63,7 +63,7 @@ extension HubSync {
     return isUnsent ? HubUpload.Row(entry: entry, sequenceNumber: number, body: body) : nil
   }
 
-  func reportHeld(_ held: [Int64], _ horizon: HybridTimestamp) throws(KeepsakeError) {
+  func reportHeld(_ held: [Int64], horizon: HybridTimestamp) throws(KeepsakeError) {
     var (room, waiting, unreadable) = (options.changeLimit, 0, 0)
     try device.core.read { connection in
       for number in held {
@@ -100,7 +100,7 @@ extension Connection {
     let stores = try syncedStores().sorted()
     let id = try ReplicaState(self).id
     var vectors = try VersionVectors(self, of: stores)
-    for store in stores { vectors.raise(store, id, to: mark.timestamp) }
+    for store in stores { vectors.raise(id, in: store, to: mark.timestamp) }
     vectors.cut(to: horizon)
     for number in held {
       try run(

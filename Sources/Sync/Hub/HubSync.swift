@@ -84,7 +84,7 @@ package final class HubSync {
     let newest = forgotten == known.forgotten ? 0 : forgotten.values.max() ?? 0
     let hasLost = try connection.hubs.firstLost(cursor) <= newest
     if hasLost, cursor != HubCursor() { report.events.append(.readInFull(device: 1, by: 0)) }
-    return HubPull(hasLost || known.isLost ? HubCursor() : cursor, options)
+    return HubPull(from: hasLost || known.isLost ? HubCursor() : cursor, options: options)
   }
 
   private func request(_ cursor: HubCursor) throws(KeepsakeError) -> HubPageRequest {
@@ -223,7 +223,7 @@ package final class HubSync {
   ) throws(KeepsakeError) -> Bool {
     known.owesMark = page.last == nil
     guard try device.core.read({ try $0.forgotten() }) == forgotten else { return false }
-    known.add(page.rows.map(\.entry), newest)
+    known.add(page.rows.map(\.entry), newest: newest)
     if isNext { base = newest }
     if let place = report.transfers.firstIndex(where: { $0.into == 1 }) {
       report.transfers[place].changed += page.rows.count
@@ -239,11 +239,11 @@ package final class HubSync {
     result.cutWaiting(options)
     report.waiting += result.waiting
     if pull.unreadable > 0 { report.events.append(.unreadable(count: pull.unreadable)) }
-    try reportHeld(held, pull.horizon)
+    try reportHeld(held, horizon: pull.horizon)
     var new = cursor
     if pull.hasReadAll { new.read = base }
     (new.newest, new.sent, new.held) = (known.newest ?? base, sent, held)
-    if new != stored { try transaction { connection, _ in try self.note(new, connection) } }
+    if new != stored { try transaction { connection, _ in try self.note(new, in: connection) } }
   }
 
   // MARK: - Transactions
@@ -260,7 +260,7 @@ package final class HubSync {
     }
   }
 
-  func note(_ new: HubCursor, _ connection: Connection) throws {
+  func note(_ new: HubCursor, in connection: Connection) throws {
     let isNews = new != stored
     if isNews { try connection.hubs.save(new, of: channel.account) }
     (cursor, stored) = (new, new)

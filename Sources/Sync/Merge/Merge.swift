@@ -72,7 +72,7 @@ package enum Merge {
   ) throws(KeepsakeError) -> MergeReport {
     guard devices.contains(where: { !$0.activities.isEmpty }) else { return try merge() }
     let start = ContinuousClock.now
-    func tell(_ report: MergeReport?, _ failure: KeepsakeError.Code? = nil) {
+    func announce(_ report: MergeReport?, failure: KeepsakeError.Code? = nil) {
       let duration = start.duration(to: .now)
       for (place, device) in devices.enumerated() {
         let into = (report?.transfers ?? []).filter { $0.into == place }
@@ -84,10 +84,10 @@ package enum Merge {
     }
     do throws(KeepsakeError) {
       let report = try merge()
-      tell(report)
+      announce(report)
       return report
     } catch {
-      tell(error.mergeReport, error.code)
+      announce(error.mergeReport, failure: error.code)
       throw error
     }
   }

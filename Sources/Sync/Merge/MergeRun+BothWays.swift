@@ -79,7 +79,7 @@ extension MergeRun {
   ) throws(KeepsakeError) -> Exchange {
     let isLast = other == sides.count - 1
     let (result, (mark, read)) = try run(
-      Pull(self, other, into: 0, stores, inFull: true)
+      Pull(self, from: other, into: 0, stores: stores, inFull: true)
     ) { [source] connection, result, giver in
       let read = result.markBeforeUnread ?? giver.mark
       try connection.peers.update(giver.id, stores) { $0.cursor = read }
@@ -93,7 +93,7 @@ extension MergeRun {
   private mutating func pullBack(
     _ exchange: inout Exchange, _ stores: [ByteText]
   ) throws(KeepsakeError) {
-    var pull = Pull(self, 0, into: exchange.place, stores, inFull: true)
+    var pull = Pull(self, from: 0, into: exchange.place, stores: stores, inFull: true)
     pull.skipped = exchange.taken
     let (now, before) = (sides[exchange.place].device.clock.milliseconds, exchange)
     (_, exchange) = try run(pull) { [source] connection, result, giver in
@@ -141,12 +141,12 @@ extension Connection {
   fileprivate func newNumbers(
     after mark: Mark, except taken: NumberRanges
   ) throws -> (hasAny: Bool, hasOthers: Bool) {
-    func hasAny(_ lower: Int64, _ upper: Int64) throws -> Bool {
+    func hasAny(above lower: Int64, through upper: Int64) throws -> Bool {
       try first(Self.anySynced, [.integer(lower), .integer(upper)]) { _ in true } ?? false
     }
-    let any = try hasAny(mark.sequenceNumber, .max)
+    let any = try hasAny(above: mark.sequenceNumber, through: .max)
     let others = try taken.gaps(after: mark.sequenceNumber, through: .max)
-      .contains { try hasAny($0.lower, $0.upper) }
+      .contains { try hasAny(above: $0.lower, through: $0.upper) }
     return (any, any && others)
   }
 }

@@ -37,7 +37,7 @@ extension MergeRun {
       if marksGiver { try separate(from, from: into) }
     }
     let (source, target) = (sides[from], sides[into])
-    var pull = Pull(self, from, into: into, stores)
+    var pull = Pull(self, from: from, into: into, stores: stores)
     pull.marksGiver = marksGiver
     if try !hasMarks(from, notedBy: into, ifTooOld: { _ in true }) {
       pull.doubtedAfter = source.ownMark(for: target.id).timestamp

@@ -64,7 +64,7 @@ struct MergeRun {
 }
 
 extension Pull {
-  init(_ run: MergeRun, _ from: Int, into: Int, _ stores: [ByteText], inFull: Bool = false) {
+  init(_ run: MergeRun, from: Int, into: Int, stores: [ByteText], inFull: Bool = false) {
     (giver, receiver) = (run.sides[from], run.sides[into])
     (self.from, self.into, self.stores) = (from, into, stores)
     (options, source, hooks) = (run.options, run.source, run.hooks)

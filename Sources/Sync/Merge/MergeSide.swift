@@ -51,7 +51,7 @@ struct MergeSide {
   }
 
   /// Up to where the file has read a peer.
-  func cursor(_ peer: ReplicaID, _ store: ByteText) -> Mark {
+  func cursor(of peer: ReplicaID, in store: ByteText) -> Mark {
     facts.peers[peer]?[store]?.cursor ?? .start
   }
 
@@ -63,8 +63,11 @@ struct MergeSide {
   /// The stores in which a file has not read every deletion that this one has forgotten. It may
   /// still have what was deleted.
   func deletionsUnread(by reader: MergeSide, _ stores: [ByteText]) -> Set<ByteText> {
-    Set(
-      stores.filter { facts.forgotten[$0] ?? 0 > reader.cursor(facts.id, $0).sequenceNumber })
+    let unread = stores.filter { store in
+      let cursor = reader.cursor(of: facts.id, in: store)
+      return facts.forgotten[store] ?? 0 > cursor.sequenceNumber
+    }
+    return Set(unread)
   }
 }
 

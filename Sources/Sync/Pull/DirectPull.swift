@@ -68,7 +68,7 @@ struct DirectPull {
         }
         number += pull.giver.sequenceNumber
         result = after
-        pull.report(result, Double(result.received) / Double(count))
+        pull.report(result, fraction: Double(result.received) / Double(count))
         try pull.hooks.step(.page)
       }
       return pull.giver.sequenceNumber
@@ -136,7 +136,7 @@ struct DirectPull {
       let entry = row.entry(from: 0)
       guard !entry.content.isTombstone else { return true }
       let change = SettingChange(entry, from: .tombstone, reason)
-      return result.keep(change, entry.content.cell.byteCount)
+      return result.keep(change, size: entry.content.cell.byteCount)
     }
   }
 }

@@ -44,7 +44,9 @@ struct GiverPage {
   ///   - mark: the giver's newest one.
   ///   - position: the number of the last row before.
   /// - Throws: also if the giver has taken a new replica ID, or forgotten deletions, meanwhile.
-  init(_ connection: Connection, _ pull: Pull, _ mark: Mark, after position: Int64) throws {
+  init(
+    _ connection: Connection, for pull: Pull, mark: Mark, after position: Int64
+  ) throws {
     let replica = try ReplicaState(connection)
     guard replica.id == pull.giver.id, try connection.forgotten() == pull.giver.forgotten else {
       throw KeepsakeError(
@@ -61,8 +63,8 @@ struct GiverPage {
     for store in pull.stores {
       // Marks do not count stores that are not synced.
       let endsAtMark = pull.marksGiver && StoreName.isSynced(store.string)
-      vectors.raise(store, id, to: endsAtMark ? mark.timestamp : replica.last)
-      let cursor = pull.receiver.cursor(id, store)
+      vectors.raise(id, in: store, to: endsAtMark ? mark.timestamp : replica.last)
+      let cursor = pull.receiver.cursor(of: id, in: store)
       let isKnown = try !pull.inFull.contains(store) && connection.marks.contains(cursor) == true
       cursors[store] = isKnown ? cursor.sequenceNumber : 0
       isReadAgain = isReadAgain || !isKnown && cursor != .start
@@ -71,7 +73,7 @@ struct GiverPage {
     // No device gives a number below 1: a row that has one is reported.
     let start = end == 0 ? Int64.min : end
     for interval in pull.skipped.gaps(after: start, through: .max) where isLast {
-      try read(connection, interval, cursors, pull)
+      try read(interval, of: connection, after: cursors, for: pull)
     }
     markBeforeUnread = try firstUnread.map { try connection.marks.last(before: $0) }
   }
@@ -79,8 +81,8 @@ struct GiverPage {
   /// Reads the rows of an interval of numbers. Each has to be in the index `i` as well as in the
   /// table `e`, and in order. Rows of other stores are passed over in the index.
   private mutating func read(
-    _ connection: Connection, _ interval: (lower: Int64, upper: Int64),
-    _ cursors: [ByteText: Int64], _ pull: Pull
+    _ interval: (lower: Int64, upper: Int64), of connection: Connection,
+    after cursors: [ByteText: Int64], for pull: Pull
   ) throws {
     end = interval.lower
     let others = pull.stores.filter { !StoreName.isSynced($0.string) }
@@ -100,11 +102,13 @@ struct GiverPage {
       """,
       [.integer(interval.lower), .integer(interval.upper), .integer(start)]
         + others.map { .text($0.string) }
-    ) { try add($0, cursors, pull) }
+    ) { try add($0, after: cursors, for: pull) }
   }
 
   /// - Returns: false if there is no room.
-  private mutating func add(_ row: Row, _ cursors: [ByteText: Int64], _ pull: Pull) throws -> Bool {
+  private mutating func add(
+    _ row: Row, after cursors: [ByteText: Int64], for pull: Pull
+  ) throws -> Bool {
     let number = row.integer(0)
     guard number > end, row.cell(1) == .integer(number) else {
       throw KeepsakeError(
@@ -114,7 +118,7 @@ struct GiverPage {
     let store = row.text(3)
     let isRead = cursors[ByteText(store)].map { max(number, 1) > $0 } ?? false
     if isRead, row.integer(2) == 1, row.isUTF8(3), row.isUTF8(4), row.isUTF8(6) {
-      guard try add(row.entry(from: 3), number, pull) else { return false }
+      guard try add(row.entry(from: 3), number: number, for: pull) else { return false }
     } else if isRead {
       malformed += 1
       firstUnread = firstUnread ?? number
@@ -124,7 +128,7 @@ struct GiverPage {
   }
 
   /// - Returns: false if there is no room.
-  private mutating func add(_ entry: Entry, _ number: Int64, _ pull: Pull) throws -> Bool {
+  private mutating func add(_ entry: Entry, number: Int64, for pull: Pull) throws -> Bool {
     let count = rows.count + waiting.count
     isLast = count < max(pull.options.chunkSize, 1) && bytes < Self.maximumBytes
     guard isLast else { return false }
@@ -147,7 +151,7 @@ struct GiverPage {
 
 extension PullResult {
   /// Notes what a page has besides its applied rows.
-  mutating func note(_ page: GiverPage, _ pull: Pull) {
+  mutating func note(_ page: GiverPage, of pull: Pull) {
     isReadAgain = isReadAgain || page.isReadAgain
     malformed += page.malformed
     received += page.waiting.count

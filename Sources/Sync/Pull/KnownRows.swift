@@ -31,7 +31,7 @@ struct KnownRows {
   private var unreadable: Set<ByteText> = []
   var count: Int { rows.count + unreadable.count }
 
-  mutating func add(_ entries: [Entry], _ newest: String, unreadable keys: Set<ByteText> = []) {
+  mutating func add(_ entries: [Entry], newest: String, unreadable keys: Set<ByteText> = []) {
     for entry in entries { rows[entry.address] = Row(entry) }
     if !unreadable.isEmpty { unreadable.subtract(entries.map { ByteText($0.address.hubKey) }) }
     unreadable.formUnion(keys)

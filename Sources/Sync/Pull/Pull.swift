@@ -41,7 +41,7 @@ struct Pull {
     _ result: inout PullResult, finish: (Connection, PullResult, GiverPage) throws -> Value
   ) throws(KeepsakeError) -> Value {
     let storage = receiver.device.core.storage
-    let read = stores.map { receiver.cursor(giver.id, $0).sequenceNumber }.min() ?? 0
+    let read = stores.map { receiver.cursor(of: giver.id, in: $0).sequenceNumber }.min() ?? 0
     let isLong = giver.sequenceNumber >= Self.many && read <= giver.sequenceNumber - Self.many
     return try storage.withRoom(isLong) { () throws(KeepsakeError) in
       var (pull, position) = (self, Int64(0))
@@ -59,11 +59,11 @@ struct Pull {
         // Vectors of others will cover what has lost: it must survive a power failure.
         if result.mayHaveLosers { try storage.synchronize() }
         if let value {
-          report(result, 1)
+          report(result, fraction: 1)
           return value
         }
         position = page.end
-        report(result, Double(position) / Double(max(page.sequenceNumber, 1)))
+        report(result, fraction: Double(position) / Double(max(page.sequenceNumber, 1)))
         try hooks.step(.page)
       }
     }
@@ -74,13 +74,14 @@ struct Pull {
     let marked: GiverPage? = try core.read { connection in
       let (mark, isCurrent) = try connection.marks.state()
       return try marksGiver && !isCurrent
-        ? nil : GiverPage(connection, self, mark, after: position)
+        ? nil : GiverPage(connection, for: self, mark: mark, after: position)
     }
     // A file that is read as immutable may have changed.
     try core.storage.immutableFile?.check()
     if let marked { return marked }
     let page = try core.write { connection in
-      (try GiverPage(connection, self, connection.marks.add(source), after: position), [])
+      (try GiverPage(
+        connection, for: self, mark: connection.marks.add(source), after: position), [])
     }
     try hooks.step(.marked)
     return page
@@ -96,7 +97,7 @@ struct Pull {
     try receiver.device.core.write { connection in
       var (result, changes) = (before, [SettingChange]())
       var replica = try ReplicaState(connection)
-      result.note(page, self)
+      result.note(page, of: self)
       if !page.rows.isEmpty {
         var known = Incoming.Giver()
         (known.vectors, known.cursors) = (page.vectors.times, page.giverCursors)
@@ -134,14 +135,14 @@ struct Pull {
       guard wantsAll || !result.hasMoreChanges else { return }
       let change = SettingChange(entry, from: old, reason)
       if wantsAll { changes.append(change) }
-      _ = result.keep(change, old.cell.byteCount + entry.content.cell.byteCount)
+      _ = result.keep(change, size: old.cell.byteCount + entry.content.cell.byteCount)
     }
     result.note(outcome)
     if outcome.conflicts > 0 { try result.keepConflicts(of: log, after: last) }
     return changes
   }
 
-  func report(_ result: PullResult, _ fraction: Double) {
+  func report(_ result: PullResult, fraction: Double) {
     options.onProgress?(
       MergeProgress(from: from, into: into, received: result.received, fraction: fraction))
   }

@@ -48,7 +48,7 @@ struct PullResult {
   }
 
   /// - Returns: false if there is no room for this change and those that follow.
-  mutating func keep(_ change: SettingChange, _ size: Int) -> Bool {
+  mutating func keep(_ change: SettingChange, size: Int) -> Bool {
     hasMoreChanges = hasMoreChanges || changes.count >= changeLimit || bytes <= 0
     bytes -= size
     if !hasMoreChanges { changes.append(change) }

@@ -36,7 +36,7 @@ package struct VersionVectors: Equatable, Sendable {
     }
   }
 
-  package mutating func raise(_ store: ByteText, _ id: ReplicaID, to time: HybridTimestamp) {
+  package mutating func raise(_ id: ReplicaID, in store: ByteText, to time: HybridTimestamp) {
     if time > times[store]?[id] ?? .zero { times[store, default: [:]][id] = time }
   }
 
@@ -55,7 +55,7 @@ package struct VersionVectors: Equatable, Sendable {
       count += 38
       if kept.times[store] == nil { count += JSON.string(store.string).text().utf8.count + 4 }
       guard count <= Self.textLimit else { break }
-      kept.raise(store, id, to: time)
+      kept.raise(id, in: store, to: time)
     }
     self = kept
   }
@@ -89,13 +89,13 @@ package struct VersionVectors: Equatable, Sendable {
       for (id, time) in vector where id != replica.id {
         if try connection.raiseSeen(store, id, to: min(time, horizon)) { isLonger = true }
       }
-      if isLonger { try Self.trim(connection, store) }
+      if isLonger { try Self.trim(store, in: connection) }
     }
     let newest = times.values.flatMap(\.values).max() ?? .zero
     replica.last = max(replica.last, min(newest, horizon))
   }
 
-  private static func trim(_ connection: Connection, _ store: ByteText) throws {
+  private static func trim(_ store: ByteText, in connection: Connection) throws {
     try connection.run(
       """
       DELETE FROM main.seen WHERE store = ?1 AND replica_id IN (

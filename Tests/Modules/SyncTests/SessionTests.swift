@@ -86,7 +86,7 @@ import Testing
         guard let milliseconds else { return signal.wait() }
         clock.milliseconds += milliseconds
       }, chance: { 1 })
-    let loop = SessionLoop(work, timing)
+    let loop = SessionLoop(work, timing: timing)
     loop.start()
     #expect(wait(done))
     #expect(failures.load(ordering: .relaxed) == reports)
@@ -127,7 +127,7 @@ import Testing
         done.signal()
         signal.wait()
       }, chance: { 1 })
-    let loop = SessionLoop(work, timing)
+    let loop = SessionLoop(work, timing: timing)
     loop.start()
     #expect(wait(done))
     await loop.finish()
