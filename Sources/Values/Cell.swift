@@ -3,8 +3,7 @@
 /// One SQLite value, in its native storage class.
 ///
 /// The order is SQLite's own (https://www.sqlite.org/datatype3.html#comparisons): NULL, then
-/// numbers by value, then text by bytes, then blobs by bytes; of an integer and a real that are
-/// equal the integer comes first.
+/// numbers by value, then text by bytes, then blobs by bytes. An integer precedes an equal real.
 package enum Cell: Sendable {
   case null
   case integer(Int64)
@@ -51,7 +50,7 @@ extension Cell: Comparable {
     switch (a, b) {
     case (.integer(let a), .integer(let b)): a < b
     case (.real(let a), .real(let b)): a < b
-    // For equal numbers the class decides, as `typeof` does in SQL, so that the order is total.
+    // The class breaks a tie between equal numbers, as `typeof` does in SQL: the order is total.
     case (.integer(let a), .real(let b)): sign(of: a, minus: b) <= 0
     case (.real(let a), .integer(let b)): sign(of: b, minus: a) > 0
     case (.text(let a), .text(let b)): ByteText(a) < ByteText(b)
@@ -73,7 +72,7 @@ extension Cell: Comparable {
 
 /// The columns `tag` and `value` of an entry.
 package struct TaggedCell: Sendable, Hashable {
-  /// The type: a `Tag` if this version knows it.
+  /// The raw value of a `Tag`, or the type number of a newer version.
   package var tag: Int64
   package var cell: Cell
 
@@ -90,7 +89,14 @@ package struct TaggedCell: Sendable, Hashable {
   package var ifValue: TaggedCell? { isTombstone ? nil : self }
 }
 
-/// The types that this version knows. Files contain the numbers, so they are never reused.
+extension TaggedCell: Comparable {
+  /// By the tag, then by the cell: the order of the merge rule.
+  package static func < (a: TaggedCell, b: TaggedCell) -> Bool {
+    a.tag != b.tag ? a.tag < b.tag : a.cell < b.cell
+  }
+}
+
+/// The types that this version knows. Files contain the raw values, so these are never reused.
 package enum Tag: Int64, Sendable, CaseIterable {
   case tombstone = 0
   case string, integer, real, boolean, date, data, array, dictionary

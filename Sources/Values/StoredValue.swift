@@ -2,8 +2,8 @@
 
 /// A value as a store keeps it: one of the property-list types, without conversion between them.
 ///
-/// Equality is that of the file: strings compare by UTF-8 bytes, so unlike in `String` "é" and "e"
-/// + U+0301 differ; two NaN are equal, and -0.0 equals 0.0.
+/// Two values are equal if a file stores the same for both: strings compare by UTF-8 bytes, so "é"
+/// and "e" + U+0301 differ, unlike in `String`; NaN equals NaN, and -0.0 equals 0.0.
 public enum StoredValue: Sendable {
   case string(String)
   case integer(Int64)
@@ -61,7 +61,7 @@ extension StoredValue: Hashable {
       a.count == b.count
         && ordered(a).elementsEqual(ordered(b)) { $0.key == $1.key && $0.value == $1.value }
     default:
-      a.kind == b.kind && a.scalarCell == b.scalarCell
+      a.kind == b.kind && a.scalarContent == b.scalarContent
     }
   }
 
@@ -70,7 +70,7 @@ extension StoredValue: Hashable {
     switch self {
     case .array(let elements): hasher.combine(elements)
     case .dictionary(let members): hasher.combine(members.count)
-    default: hasher.combine(scalarCell)
+    default: hasher.combine(scalarContent)
     }
   }
 
@@ -83,17 +83,19 @@ extension StoredValue: Hashable {
 }
 
 extension StoredValue {
-  /// The cell of a scalar. Containers go through `JSON`.
-  var scalarCell: Cell {
+  /// The columns of a scalar. The cell of a container is JSON text, which this leaves out.
+  var scalarContent: TaggedCell {
     switch self {
-    case .string(let text): .text(text)
-    case .integer(let number): .integer(number)
-    case .real(let number): Self.cell(number)
-    case .boolean(let flag): .integer(flag ? 1 : 0)
-    case .date(let date): Self.cell(date.timeIntervalSinceReferenceDate)
-    case .data(let bytes): .blob(bytes)
-    case .opaque(let opaque): opaque.content.cell
-    case .array, .dictionary: .null
+    case .string(let text): TaggedCell(tag: .string, cell: .text(text))
+    case .integer(let number): TaggedCell(tag: .integer, cell: .integer(number))
+    case .real(let number): TaggedCell(tag: .real, cell: Self.cell(number))
+    case .boolean(let flag): TaggedCell(tag: .boolean, cell: .integer(flag ? 1 : 0))
+    case .date(let date):
+      TaggedCell(tag: .date, cell: Self.cell(date.timeIntervalSinceReferenceDate))
+    case .data(let bytes): TaggedCell(tag: .data, cell: .blob(bytes))
+    case .opaque(let opaque): opaque.content
+    case .array: TaggedCell(tag: .array, cell: .null)
+    case .dictionary: TaggedCell(tag: .dictionary, cell: .null)
     }
   }
 
@@ -121,7 +123,7 @@ extension StoredValue: ExpressibleByStringLiteral, ExpressibleByIntegerLiteral,
 }
 
 extension StoredValue: CustomStringConvertible {
-  /// The JSON that `kvsync get --json` shows: `"guest"`, `5`, `[1,true]`; a date and data are text.
+  /// The JSON that `kvsync get --json` prints: `"guest"`, `5`, `[1,true]`; dates and data as text.
   public var description: String {
     switch Result(catching: { try JSON(showing: self).text() }) {
     case .success(let text): text

@@ -4,8 +4,8 @@
 //
 // Invariants
 // - Decoding never fails: columns that this version cannot read become `.opaque`.
-// - Encoding a decoded value gives columns that decode to the same value; if this version wrote
-//   them, or cannot read them, the same columns.
+// - Encoding a decoded value returns columns that decode to the same value; the same columns, if
+//   this version wrote them or cannot read them.
 // - A value has one encoding, so equal values have equal bytes on every device.
 
 extension TaggedCell {
@@ -13,24 +13,13 @@ extension TaggedCell {
   ///
   /// - Throws: `ValueError` if arrays and dictionaries nest deeper than `StoredValue.maximumDepth`.
   package init(_ value: StoredValue?) throws(ValueError) {
-    guard let value else {
-      self = .tombstone
-      return
-    }
-    switch value {
-    case .opaque(let opaque): self = opaque.content
-    case .array: self.init(tag: .array, cell: .text(try JSON(storing: value).text()))
-    case .dictionary: self.init(tag: .dictionary, cell: .text(try JSON(storing: value).text()))
-    case .string: self.init(tag: .string, cell: value.scalarCell)
-    case .integer: self.init(tag: .integer, cell: value.scalarCell)
-    case .real: self.init(tag: .real, cell: value.scalarCell)
-    case .boolean: self.init(tag: .boolean, cell: value.scalarCell)
-    case .date: self.init(tag: .date, cell: value.scalarCell)
-    case .data: self.init(tag: .data, cell: value.scalarCell)
+    self = value?.scalarContent ?? .tombstone
+    if let value, value.kind == .array || value.kind == .dictionary {
+      cell = .text(try JSON(storing: value).text())
     }
   }
 
-  private init(tag: Tag, cell: Cell) {
+  init(tag: Tag, cell: Cell) {
     self.init(tag: tag.rawValue, cell: cell)
   }
 
@@ -48,8 +37,8 @@ extension TaggedCell {
     case (.real, _): real.map(StoredValue.real)
     case (.date, _): real.map { .date(Date(timeIntervalSinceReferenceDate: $0)) }
     case (.data, .blob(let bytes)): .data(bytes)
-    case (.array, .text(let text)): container(text, .array)
-    case (.dictionary, .text(let text)): container(text, .dictionary)
+    case (.array, .text(let text)): container(text, of: .array)
+    case (.dictionary, .text(let text)): container(text, of: .dictionary)
     default: nil
     }
   }
@@ -62,7 +51,7 @@ extension TaggedCell {
     }
   }
 
-  private func container(_ text: String, _ kind: StoredValue.Kind) -> StoredValue? {
+  private func container(_ text: String, of kind: StoredValue.Kind) -> StoredValue? {
     // A container that another program wrote differently becomes opaque.
     guard case .success(let value) = Result(catching: { try JSON(parsing: text).storedValue() }),
       value.kind == kind

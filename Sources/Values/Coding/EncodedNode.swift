@@ -2,10 +2,13 @@
 
 /// A part of a value during encoding. A class, because encoding containers share it.
 final class EncodedNode {
-  enum Kind { case nothing, null, value, elements, members, encodedTwice }
+  enum Content: Equatable {
+    /// Nil if the type encoded nil.
+    case value(StoredValue?)
+    case nothing, elements, members, encodedTwice
+  }
 
-  private var kind = Kind.nothing
-  private var stored: StoredValue?
+  private var content = Content.nothing
   private var elements: [EncodedNode] = []
   private var members: [String: EncodedNode] = [:]
   /// The stride of an `UnorderedContainer`; nil for others.
@@ -13,16 +16,15 @@ final class EncodedNode {
 
   var count: Int { elements.count }
 
-  /// - Parameter value: nil for nil.
+  /// - Parameter value: the encoded value; nil if the type encoded nil.
   func set(_ value: StoredValue?, at path: [any CodingKey]) throws {
-    guard case .nothing = kind else { throw ValueError.encodedTwice.within(path) }
-    kind = value == nil ? .null : .value
-    stored = value
+    guard content == .nothing else { throw ValueError.encodedTwice.within(path.path) }
+    content = .value(value)
   }
 
-  /// Makes this a container, or keeps one of the same kind: a type and its superclass may share it.
-  func start(_ container: Kind) {
-    kind = kind == .nothing || kind == container ? container : .encodedTwice
+  /// Makes this a container. A type and its superclass may share one of the same kind.
+  func start(_ container: Content) {
+    content = content == .nothing || content == container ? container : .encodedTwice
   }
 
   func appendElement() -> EncodedNode {
@@ -30,30 +32,26 @@ final class EncodedNode {
     return elements[elements.count - 1]
   }
 
-  /// The existing member, or a new one.
-  func container(_ name: String) -> EncodedNode { members[name] ?? member(name) }
-
-  /// A new node each time: the last encoding of a member wins.
-  func member(_ name: String) -> EncodedNode {
+  /// The node of a member.
+  ///
+  /// - Parameter isNested: whether to continue an existing container. Otherwise the node is new,
+  ///   because the last encoding of a member wins.
+  func member(_ name: String, isNested: Bool) -> EncodedNode {
+    if isNested, let node = members[name] { return node }
     let node = EncodedNode()
     members[name] = node
     return node
   }
-}
 
-// MARK: - The value
+  // MARK: - The value
 
-extension EncodedNode {
   /// - Parameter depth: the number of containers around this.
   func value(depth: Int) throws -> StoredValue {
-    switch kind {
+    switch content {
     case .nothing: throw ValueError(.invalid, "the type encodes nothing; fix its encode(to:)")
     case .encodedTwice: throw ValueError.encodedTwice
-    case .null, .value:
-      guard let stored else {
-        throw ValueError(.invalid, "nil cannot be stored here; leave it out")
-      }
-      return stored
+    case .value(nil): throw ValueError(.invalid, "nil cannot be stored here; leave it out")
+    case .value(let stored?): return stored
     case .elements: return try array(depth)
     case .members: return try dictionary(depth)
     }
@@ -79,8 +77,8 @@ extension EncodedNode {
     guard depth < StoredValue.maximumDepth else { throw ValueError.nestsTooDeep }
     var values: [String: StoredValue] = [:]
     for (name, node) in members {
-      // A nil property has no member; but a nil element of a dictionary would be lost silently.
-      if node.kind == .null, unorderedStride == nil { continue }
+      // A nil property has no member. A nil value of a dictionary is an error: it would be lost.
+      if node.content == .value(nil), unorderedStride == nil { continue }
       values[name] = try addingPath(".\(name)") { try node.value(depth: depth + 1) }
     }
     return .dictionary(values)
@@ -92,11 +90,18 @@ extension ValueError {
     .invalid, "the type encodes itself in two ways at once; fix its encode(to:)")
 }
 
-/// Runs a hook and adds the coding path to a `ValueError`.
-func addingPath<Result>(_ path: [any CodingKey], _ hook: () throws -> Result) throws -> Result {
-  do {
-    return try hook()
-  } catch let error as ValueError {
-    throw error.within(path)
-  }
+/// A container that encodes its elements in random order, so that the encoder has to sort them.
+protocol UnorderedContainer {
+  /// The number of array elements for each element: a dictionary without string keys encodes keys
+  /// and values in turn.
+  static var stride: Int { get }
+  var count: Int { get }
+}
+
+extension Set: UnorderedContainer {
+  static var stride: Int { 1 }
+}
+
+extension Dictionary: UnorderedContainer {
+  static var stride: Int { 2 }
 }

@@ -1,57 +1,42 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Decodes `Codable` types from stored values, the inverse of `StoredValueEncoder`. Internally it
-// throws `DecodingError`, because types catch that to try several forms; `read` converts it to a
-// `ValueError`.
+// throws `DecodingError`, because types catch that to try several forms; `decoded(by:)` converts it
+// to a `ValueError`.
 //
 // Recursive: the file format limits the depth of values.
 
 struct StoredValueDecoder: Decoder {
   let value: StoredValue
   let codingPath: [any CodingKey]
-  /// Of the members of the whole value, for those who ask.
+  /// Records the members that the type of the whole value decodes; nil if no caller wants them.
   var record: MemberRecord?
 
   var userInfo: [CodingUserInfoKey: Any] { [:] }
 
-  static func read<Value: Decodable>(
-    _ type: Value.Type, from value: StoredValue
-  ) throws -> Value {
-    try coding { try StoredValueDecoder(value: value, codingPath: []).decode(type) }
-  }
-
-  /// - Parameter decode: the type's own decoding.
-  static func read<Value>(
-    by decode: (StoredValueDecoder) throws -> Value, from value: StoredValue
-  ) throws -> Value {
-    try coding { try decode(StoredValueDecoder(value: value, codingPath: [])) }
-  }
-
   func container<Key: CodingKey>(keyedBy type: Key.Type) throws -> KeyedDecodingContainer<Key> {
     guard case .dictionary(let members) = value else {
-      throw mismatch([String: Any].self, "dictionary")
+      throw mismatch([String: Any].self, wanted: "dictionary")
     }
-    record?.isKeyed = true
+    record?.found.isKeyed = true
     return KeyedDecodingContainer(
       StoredMembersDecoder(members: members, codingPath: codingPath, record: record))
   }
 
   func unkeyedContainer() throws -> any UnkeyedDecodingContainer {
-    guard case .array(let elements) = value else { throw mismatch([Any].self, "array") }
+    guard case .array(let elements) = value else { throw mismatch([Any].self, wanted: "array") }
     return StoredElementsDecoder(elements: elements, codingPath: codingPath)
   }
 
   func singleValueContainer() -> any SingleValueDecodingContainer { self }
 
-  private func mismatch(_ type: Any.Type, _ wanted: String) -> DecodingError {
-    Self.error(type, .mismatch(value, wanted: wanted), at: codingPath)
+  private func mismatch(_ type: Any.Type, wanted: String) -> DecodingError {
+    error(type, because: .mismatch(value, wanted: wanted))
   }
 
-  fileprivate static func error(
-    _ type: Any.Type, _ reason: ValueError, at path: [any CodingKey]
-  ) -> DecodingError {
+  private func error(_ type: Any.Type, because reason: ValueError) -> DecodingError {
     let context = DecodingError.Context(
-      codingPath: path, debugDescription: reason.description, underlyingError: reason)
+      codingPath: codingPath, debugDescription: reason.description, underlyingError: reason)
     return reason.code == .typeMismatch
       ? .typeMismatch(type, context) : .dataCorrupted(context)
   }
@@ -63,29 +48,24 @@ extension StoredValueDecoder: SingleValueDecodingContainer {
 
   func decode<Value: Decodable>(_ type: Value.Type) throws -> Value {
     if let convertible = type as? any BackingStoreConvertible.Type {
-      return try own(convertible)
+      do {
+        guard let typed = try convertible.fromBackingStore(value) as? Value else {
+          throw mismatch(type, wanted: "\(type)")
+        }
+        return typed
+      } catch let reason as ValueError {
+        throw error(type, because: reason)
+      }
     }
     let decoded = try type.init(from: self)
-    // A set or a dictionary would drop duplicates silently.
+    // A set or a dictionary drops duplicates silently.
     if let container = decoded as? any UnorderedContainer, case .array(let elements) = value,
       container.count * Swift.type(of: container).stride != elements.count
     {
       let reason = ValueError(.invalid, "duplicate element or key; set the value again")
-      throw Self.error(type, reason, at: codingPath)
+      throw error(type, because: reason)
     }
     return decoded
-  }
-
-  /// Decodes with the type's hook.
-  private func own<Value>(_ type: any BackingStoreConvertible.Type) throws -> Value {
-    do {
-      guard let typed = try type.fromBackingStore(value) as? Value else {
-        throw mismatch(type, "\(type)")
-      }
-      return typed
-    } catch let error as ValueError {
-      throw Self.error(type, error, at: codingPath)
-    }
   }
 }
 
@@ -97,7 +77,7 @@ private struct StoredMembersDecoder<Key: CodingKey>: KeyedDecodingContainerProto
   let record: MemberRecord?
 
   var allKeys: [Key] {
-    record?.isOpen = true
+    record?.found.isOpen = true
     return members.keys.compactMap(Key.init(stringValue:))
   }
 
@@ -136,7 +116,7 @@ private struct StoredMembersDecoder<Key: CodingKey>: KeyedDecodingContainerProto
     try decoder(for: key).unkeyedContainer()
   }
 
-  func superDecoder() throws -> any Decoder { try decoder(for: PlaceKey.ofSuper) }
+  func superDecoder() throws -> any Decoder { try decoder(for: AnyCodingKey.ofSuper) }
 
   func superDecoder(forKey key: Key) throws -> any Decoder { try decoder(for: key) }
 }
@@ -146,11 +126,6 @@ private struct StoredElementsDecoder: UnkeyedDecodingContainer {
   let codingPath: [any CodingKey]
   private(set) var currentIndex = 0
 
-  init(elements: [StoredValue], codingPath: [any CodingKey]) {
-    self.elements = elements
-    self.codingPath = codingPath
-  }
-
   var count: Int? { elements.count }
   var isAtEnd: Bool { currentIndex == elements.count }
 
@@ -158,7 +133,7 @@ private struct StoredElementsDecoder: UnkeyedDecodingContainer {
   private mutating func next<Result>(
     _ type: Any.Type, _ read: (StoredValueDecoder) throws -> Result
   ) throws -> Result {
-    let path = codingPath + [PlaceKey(intValue: currentIndex)]
+    let path = codingPath + [AnyCodingKey(intValue: currentIndex)]
     guard !isAtEnd else {
       throw DecodingError.valueNotFound(
         type, DecodingError.Context(codingPath: path, debugDescription: "no more elements"))

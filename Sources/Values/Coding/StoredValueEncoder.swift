@@ -18,19 +18,13 @@ struct StoredValueEncoder: Encoder {
 
   var userInfo: [CodingUserInfoKey: Any] { [:] }
 
-  /// The depth at the call of the running hook. The hook may start another encoder, which must
-  /// continue counting from there.
+  /// The depth at which the running hook was called. If the hook starts another encoder, that
+  /// encoder continues to count from here.
   @TaskLocal private static var depthOfHook = 0
-
-  static func value(of value: some Encodable) throws -> StoredValue {
-    try Self.value { encoder in
-      try encode(value, into: encoder.node, at: [], depth: encoder.depth)
-    }
-  }
 
   /// - Parameter encode: the type's own encoding.
   static func value(by encode: (StoredValueEncoder) throws -> Void) throws -> StoredValue {
-    try coding {
+    try convertingCodingErrors {
       let node = EncodedNode()
       try encode(StoredValueEncoder(node: node, codingPath: [], depth: depthOfHook))
       return try node.value(depth: depthOfHook)
@@ -40,10 +34,12 @@ struct StoredValueEncoder: Encoder {
   static func encode(
     _ value: some Encodable, into node: EncodedNode, at path: [any CodingKey], depth: Int
   ) throws {
-    guard depth <= StoredValue.maximumDepth else { throw ValueError.nestsTooDeep.within(path) }
+    guard depth <= StoredValue.maximumDepth else {
+      throw ValueError.nestsTooDeep.within(path.path)
+    }
     if let convertible = value as? any BackingStoreConvertible {
       let stored = try $depthOfHook.withValue(depth) {
-        try addingPath(path) { try convertible.toBackingStore() }
+        try addingPath(path.path) { try convertible.toBackingStore() }
       }
       try node.set(stored, at: path)
     } else {
@@ -84,15 +80,10 @@ private struct StoredMembersEncoder<Key: CodingKey>: KeyedEncodingContainerProto
   /// The depth of this container's members.
   let depth: Int
 
-  private func encoder(for key: any CodingKey) -> StoredValueEncoder {
+  private func encoder(for key: any CodingKey, isNested: Bool = false) -> StoredValueEncoder {
     StoredValueEncoder(
-      node: node.member(key.stringValue), codingPath: codingPath + [key], depth: depth)
-  }
-
-  /// The encoder of a nested container, which may exist already.
-  private func nested(_ key: Key) -> StoredValueEncoder {
-    StoredValueEncoder(
-      node: node.container(key.stringValue), codingPath: codingPath + [key], depth: depth)
+      node: node.member(key.stringValue, isNested: isNested), codingPath: codingPath + [key],
+      depth: depth)
   }
 
   func encodeNil(forKey key: Key) throws { try encoder(for: key).encodeNil() }
@@ -103,13 +94,13 @@ private struct StoredMembersEncoder<Key: CodingKey>: KeyedEncodingContainerProto
 
   func nestedContainer<Nested: CodingKey>(
     keyedBy type: Nested.Type, forKey key: Key
-  ) -> KeyedEncodingContainer<Nested> { nested(key).container(keyedBy: type) }
+  ) -> KeyedEncodingContainer<Nested> { encoder(for: key, isNested: true).container(keyedBy: type) }
 
   func nestedUnkeyedContainer(forKey key: Key) -> any UnkeyedEncodingContainer {
-    nested(key).unkeyedContainer()
+    encoder(for: key, isNested: true).unkeyedContainer()
   }
 
-  func superEncoder() -> any Encoder { encoder(for: PlaceKey.ofSuper) }
+  func superEncoder() -> any Encoder { encoder(for: AnyCodingKey.ofSuper) }
 
   func superEncoder(forKey key: Key) -> any Encoder { encoder(for: key) }
 }
@@ -123,7 +114,7 @@ private struct StoredElementsEncoder: UnkeyedEncodingContainer {
   var count: Int { node.count }
 
   private func next() -> StoredValueEncoder {
-    let key = PlaceKey(intValue: count)
+    let key = AnyCodingKey(intValue: count)
     return StoredValueEncoder(
       node: node.appendElement(), codingPath: codingPath + [key], depth: depth)
   }

@@ -79,8 +79,8 @@ extension Transformer where Value: Codable {
   /// hooks.
   public static var codable: Transformer {
     Transformer(
-      fromBackingStore: { try StoredValueDecoder.read(Value.self, from: $0) },
-      toBackingStore: { try StoredValueEncoder.value(of: $0) })
+      fromBackingStore: { stored in try stored.decoded { try $0.decode(Value.self) } },
+      toBackingStore: { value in try StoredValueEncoder.value { try $0.encode(value) } })
   }
 }
 

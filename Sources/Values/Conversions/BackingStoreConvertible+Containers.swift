@@ -14,7 +14,8 @@ extension Array: BackingStoreConvertible where Element: BackingStoreConvertible 
 /// `String`, `Int`, and enumerations of those that declare `CodingKeyRepresentable`.
 extension Dictionary: BackingStoreConvertible
 where Key: CodingKeyRepresentable, Value: BackingStoreConvertible {
-  /// - Throws: `ValueError`, also for a text that is no key, and for two of one key: "7" and "07".
+  /// - Throws: `ValueError`, also for a text that is not a key, and for two texts of one key: "7"
+  ///   and "07".
   public static func fromBackingStore(_ value: StoredValue) throws -> [Key: Value] {
     try value.members(Value.fromBackingStore)
   }

@@ -18,25 +18,19 @@ extension UUID: BackingStoreConvertible {
 // MARK: - Decimal
 
 extension Decimal: BackingStoreConvertible {
-  /// Reads a string, an integer, or a real, which stands for its shortest decimal text.
+  /// Reads a string, an integer, or a real, which is read as its shortest decimal text.
   ///
   /// - Throws: `ValueError` when a `Decimal` cannot represent the number exactly.
   public static func fromBackingStore(_ value: StoredValue) throws -> Decimal {
-    switch value {
-    case .string("NaN"): return .nan
-    case .string(let text):
-      guard let number = DecimalText(text) else {
-        throw ValueError(.invalid, "the stored string is not a number; write one such as 12.50")
-      }
-      return try exact(number)
-    case .integer(let number): return try exact(DecimalText(number))
-    case .real(let number):
-      guard let shortest = DecimalText(number.description) else {
-        throw ValueError(.invalid, "the stored real is no number; store it as a string")
-      }
-      return try exact(shortest)
-    default: throw ValueError.mismatch(value, wanted: "string")
+    if case .string("NaN") = value { return .nan }
+    guard let number = try DecimalText(stored: value) else {
+      throw ValueError(
+        .invalid,
+        value.kind == .real
+          ? "the stored real is no number; store it as a string"
+          : "the stored string is not a number; write one such as 12.50")
     }
+    return try exact(number)
   }
 
   /// All digits without an exponent, such as `-12.5`.
@@ -63,16 +57,9 @@ extension Decimal: BackingStoreConvertible {
 // MARK: - Duration
 
 extension Duration: BackingStoreConvertible {
-  /// Reads seconds as text or as a number. A real stands for its shortest decimal text.
+  /// Reads seconds as text or as a number. A real is read as its shortest decimal text.
   public static func fromBackingStore(_ value: StoredValue) throws -> Duration {
-    let number: DecimalText?
-    switch value {
-    case .string(let text): number = DecimalText(text)
-    case .integer(let seconds): number = DecimalText(seconds)
-    case .real(let seconds): number = DecimalText(seconds.description)
-    default: throw ValueError.mismatch(value, wanted: "string")
-    }
-    guard let number else {
+    guard let number = try DecimalText(stored: value) else {
       throw ValueError(
         .invalid, "the stored value is not a number of seconds; write one such as 1.5")
     }
@@ -91,22 +78,16 @@ extension Duration: BackingStoreConvertible {
 extension DecimalText {
   /// The attoseconds of this number of seconds; nil when they overflow or have a fraction.
   fileprivate var attoseconds: Int128? {
-    guard (-18...21).contains(exponent), digits.count <= 39 else { return nil }
-    var number: Int128 = 0
-    for digit in digits + [UInt8](repeating: 0, count: exponent + 18) {
-      let (tens, overflow) = number.multipliedReportingOverflow(by: 10)
-      let (next, carry) = tens.addingReportingOverflow(Int128(digit) * (isNegative ? -1 : 1))
-      guard !overflow, !carry else { return nil }
-      number = next
-    }
-    return number
+    guard (-18...21).contains(exponent) else { return nil }
+    let shifted = DecimalText(isNegative: isNegative, digits: digits, exponent: exponent + 18)
+    return Int128(shifted.text)
   }
 }
 
 /// An exact decimal number of any size.
 ///
 /// `Decimal(string:)` is no replacement: it reads a prefix of other text, and rounds long numbers.
-/// Equal numbers are equal: there are no leading and trailing zeros, and zero has no sign.
+/// A number has one representation: no leading and trailing zeros, and zero without a sign.
 struct DecimalText: Equatable {
   let isNegative: Bool
   /// Values 0 to 9, not characters.
@@ -122,13 +103,25 @@ struct DecimalText: Equatable {
     self.exponent = whole.isEmpty ? 0 : exponent + zeros
   }
 
-  init(_ number: some BinaryInteger, exponent: Int = 0, isNegative: Bool = false) {
+  init(_ number: some BinaryInteger, exponent: Int = 0) {
     self.init(
-      isNegative: isNegative || number < 0,
+      isNegative: number < 0,
       digits: String(number.magnitude).utf8.map { $0 - UInt8(ascii: "0") }, exponent: exponent)
   }
 
-  /// Reads `-12`, `0.25` or `1.5e-7`; nil for everything else.
+  /// The number of a string, an integer or a real; nil for other text, and for NaN and infinity.
+  ///
+  /// - Throws: `ValueError` for a value of another type.
+  init?(stored value: StoredValue) throws(ValueError) {
+    switch value {
+    case .string(let text): self.init(text)
+    case .integer(let number): self.init(number)
+    case .real(let number): self.init(number.description)
+    default: throw ValueError.mismatch(value, wanted: "string")
+    }
+  }
+
+  /// Reads `-12`, `0.25` or `1.5e-7`; nil for other text.
   init?(_ text: String) {
     var rest = Array(text.utf8)[...]
     func digits() -> [UInt8] {

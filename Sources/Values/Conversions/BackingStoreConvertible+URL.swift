@@ -19,7 +19,7 @@ extension URL: BackingStoreConvertible {
     return url
   }
 
-  /// The path of a file, with `~` for the home folder; else the absolute form.
+  /// The path of a file, with `~` for the home folder; for another URL its absolute form.
   ///
   /// - Throws: `ValueError` for a relative URL that would be read as a path.
   public func toBackingStore() throws -> StoredValue {

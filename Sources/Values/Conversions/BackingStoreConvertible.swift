@@ -42,3 +42,43 @@ public protocol OptionalBackingStoreConvertible: ExpressibleByNilLiteral, Sendab
 extension Optional: OptionalBackingStoreConvertible where Wrapped: BackingStoreConvertible {
   public var wrapped: Wrapped? { self }
 }
+
+// MARK: - Default hooks
+
+extension BackingStoreConvertible where Self: RawRepresentable, RawValue: BackingStoreConvertible {
+  /// An enumeration with raw values is stored as its raw value.
+  public static func fromBackingStore(_ value: StoredValue) throws -> Self {
+    try known(value)
+  }
+
+  public func toBackingStore() throws -> StoredValue { try rawValue.toBackingStore() }
+
+  fileprivate static func known(_ value: StoredValue) throws -> Self {
+    guard let known = Self(rawValue: try RawValue.fromBackingStore(value)) else {
+      throw ValueError(.invalid, "the stored value is not a \(Self.self); set it again")
+    }
+    return known
+  }
+}
+
+extension BackingStoreConvertible where Self: Codable {
+  /// A `Codable` type is stored as what it encodes, usually a dictionary of its members.
+  public static func fromBackingStore(_ value: StoredValue) throws -> Self {
+    try value.decoded(as: Self.self)
+  }
+
+  public func toBackingStore() throws -> StoredValue {
+    try StoredValue(coding: self)
+  }
+}
+
+extension BackingStoreConvertible
+where Self: RawRepresentable & Codable, RawValue: BackingStoreConvertible {
+  /// A type that is both is stored as its raw value: shorter, and the same as `Codable`'s encoding
+  /// of an enumeration.
+  public static func fromBackingStore(_ value: StoredValue) throws -> Self {
+    try known(value)
+  }
+
+  public func toBackingStore() throws -> StoredValue { try rawValue.toBackingStore() }
+}

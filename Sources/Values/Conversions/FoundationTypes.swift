@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Date, Data and URL for this module and its importers. Linux has them in a module without
-// Foundation's locale data; Apple's systems have them in Foundation.
+// Date, Data and URL for this module and its importers. On Linux they are in a module without
+// Foundation's locale data, on Apple's systems in Foundation.
 
 #if canImport(FoundationEssentials)
   @_exported public import FoundationEssentials

@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Times are dates and durations for those who use this package, and milliseconds in the file.
+// The public API has dates and durations; files have milliseconds.
 
 extension Date {
-  /// The time of so many milliseconds since 1970.
+  /// The date that is a number of milliseconds after 1970.
   package init(milliseconds: Int64) {
     self.init(timeIntervalSince1970: Double(milliseconds) / 1000)
   }
 
-  /// Milliseconds since 1970, clamped. Rounded, because a date is a binary fraction just below or
-  /// above a millisecond.
+  /// Milliseconds since 1970, clamped. Rounded, because the binary fraction of a date may be just
+  /// below a millisecond.
   package var milliseconds: Int64 {
     let milliseconds = (timeIntervalSince1970 * 1000).rounded()
     return Int64.clamped(Int64(exactly: milliseconds) ?? (milliseconds < 0 ? .min : .max))
@@ -27,7 +27,7 @@ extension Duration {
 }
 
 extension Int64 {
-  /// So that sums and differences of a few times do not overflow; far from all that is possible.
+  /// Limits milliseconds to 2^60, so that sums and differences of a few do not overflow.
   fileprivate static func clamped(_ milliseconds: Int64) -> Int64 {
     Swift.min(Swift.max(milliseconds, -1 << 60), 1 << 60)
   }
@@ -45,7 +45,7 @@ public struct WallClock: Sendable {
   /// The system's clock.
   public static let system = WallClock { Date() }
 
-  /// A clock that always shows this time.
+  /// A clock that always returns this time.
   public static func fixed(_ time: Date) -> WallClock { WallClock { time } }
 
   /// Milliseconds since 1970.

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Converts containers element by element with a hook. A `ValueError` of the hook gets the element's
-// path; other errors pass unchanged, so that callers can catch their own.
+// Converts containers element by element with a hook. The path of the element is added to a
+// `ValueError` of the hook; other errors are rethrown unchanged, so that callers can catch theirs.
 
 extension StoredValue {
   /// The elements of an array, in their order.
@@ -29,7 +29,7 @@ extension StoredValue {
     var found: [Key: Member] = [:]
     for (name, member) in members {
       try addingPath(".\(name)") {
-        guard let key = Key(codingKey: DictionaryKey(stringValue: name)) else {
+        guard let key = Key(codingKey: AnyCodingKey(stringValue: name)) else {
           throw ValueError(.invalid, "this name is not a \(Key.self); rename or remove it")
         }
         guard found.updateValue(try read(member), forKey: key) == nil else {
@@ -72,7 +72,10 @@ extension StoredValue {
   ) throws -> Set<Element> {
     var set: Set<Element> = []
     for (index, element) in try elements(read).enumerated() {
-      guard set.insert(element).inserted else { throw ValueError.duplicate(at: index) }
+      guard set.insert(element).inserted else {
+        throw ValueError(.invalid, "duplicate element in a set; set the value again")
+          .within("[\(index)]")
+      }
     }
     return set
   }
@@ -89,7 +92,7 @@ extension StoredValue {
   static func inOrder(_ values: [StoredValue]) throws(ValueError) -> [StoredValue] {
     var columns: [(key: TaggedCell, value: StoredValue)] = []
     for value in values { columns.append((try TaggedCell(value), value)) }
-    columns.sort { $0.key.precedes($1.key) }
+    columns.sort { $0.key < $1.key }
     for (one, next) in zip(columns, columns.dropFirst()) where one.key == next.key {
       throw ValueError(
         .invalid, "two different elements have one stored value; fix the hook that stores them")
@@ -98,35 +101,13 @@ extension StoredValue {
   }
 }
 
-/// A name that may stand for a number.
-private struct DictionaryKey: CodingKey {
-  let stringValue: String
-
-  init(stringValue: String) { self.stringValue = stringValue }
-  init?(intValue: Int) { nil }
-
-  var intValue: Int? { Int(stringValue) }
-}
-
-extension TaggedCell {
-  /// The order of the merge rule.
-  fileprivate func precedes(_ other: TaggedCell) -> Bool {
-    tag != other.tag ? tag < other.tag : cell < other.cell
-  }
-}
-
-extension ValueError {
-  static func duplicate(at index: Int) -> ValueError {
-    ValueError(.invalid, "duplicate element in a set; set the value again")
-      .within("[\(index)]")
-  }
-}
-
 /// Runs a hook and adds the path of the part to a `ValueError`.
-func addingPath<Result>(_ place: String, _ hook: () throws -> Result) throws -> Result {
+func addingPath<Result>(
+  _ path: @autoclosure () -> String, _ hook: () throws -> Result
+) throws -> Result {
   do {
     return try hook()
   } catch let error as ValueError {
-    throw error.within(place)
+    throw error.within(path())
   }
 }

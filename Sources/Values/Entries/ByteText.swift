@@ -40,7 +40,8 @@ package struct ByteText: Hashable, Comparable, Sendable, CustomStringConvertible
 }
 
 extension String {
-  /// Equal as SQLite compares: "é" is not "e" + U+0301.
+  /// Whether both texts have the same UTF-8 bytes: "é" is not "e" + U+0301. Unlike `==`, it takes
+  /// linear time also for long runs of combining marks.
   package func isSameBytes(as other: String) -> Bool {
     let (left, right) = (utf8, other.utf8)
     guard left.count == right.count else { return false }
@@ -61,7 +62,7 @@ extension String {
       start.loadUnaligned(fromByteOffset: place, as: Word.self)
         == other.loadUnaligned(fromByteOffset: place, as: Word.self)
     }
-    // The usual key is short, and to call a function costs more than to compare it.
+    // Most keys are short: a call of `memcmp` would take longer than the comparison.
     return switch a.count {
     case 4..<8: isSame(0, UInt32.self) && isSame(a.count - 4, UInt32.self)
     case 8...16: isSame(0, UInt64.self) && isSame(a.count - 8, UInt64.self)

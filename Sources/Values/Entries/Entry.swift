@@ -6,7 +6,7 @@
 // on content, so merging is commutative, associative and idempotent, even when two copies of one
 // file created the same timestamp under the same replica ID.
 
-/// The last write to one key that a device knows.
+/// The latest write to one key that a device has.
 package struct Entry: Sendable, Hashable {
   package var address: Address
   package var content: TaggedCell
@@ -22,12 +22,11 @@ package struct Entry: Sendable, Hashable {
     self.replicaID = replicaID
   }
 
-  /// Whether this entry wins over another of the same key.
+  /// Whether this entry wins over another entry of the same key.
   package func beats(_ other: Entry) -> Bool {
     if timestamp != other.timestamp { return timestamp > other.timestamp }
     if replicaID != other.replicaID { return replicaID > other.replicaID }
-    if content.tag != other.content.tag { return content.tag > other.content.tag }
-    return content.cell > other.content.cell
+    return content > other.content
   }
 }
 
@@ -41,7 +40,7 @@ package struct Address: Sendable, Hashable, Comparable {
     self.key = ByteText(key)
   }
 
-  /// The key of a row on a hub. No two addresses have the same one.
+  /// The key of the address's row on a hub; unique for each address.
   package var hubKey: String {
     // By bytes: a slash with a combining mark is another Character.
     let store = store.string.utf8.flatMap { byte in
@@ -63,15 +62,15 @@ package enum StoreName {
   package static let cloud = "cloud"
   package static let defaults = "defaults"
 
-  /// The defaults, or a suite of them.
+  /// The store of the application's defaults, or of a suite.
   package static func defaults(suite name: String?) -> String {
     name.map { "\(defaults):\($0)" } ?? defaults
   }
 
-  /// The store that syncs, or another one that does.
+  /// The default synced store, or the synced store of this name.
   package static func cloud(_ name: String?) -> String { name.map { "\(cloud):\($0)" } ?? cloud }
 
-  /// Whether entries of this store are synced: those of `cloud` and `cloud:<name>` are.
+  /// Whether this store is synced: `cloud` and each `cloud:<name>` is.
   package static func isSynced(_ name: String) -> Bool {
     name.utf8.elementsEqual(cloud.utf8) || name.utf8.starts(with: "\(cloud):".utf8)
   }

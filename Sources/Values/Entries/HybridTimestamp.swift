@@ -10,7 +10,7 @@ public struct HybridTimestamp: Hashable, Comparable, Sendable {
   /// The milliseconds times 65,536, and the counter.
   package let rawValue: Int64
 
-  /// A timestamp as it was stored.
+  /// A stored timestamp.
   package init(rawValue: Int64) {
     self.rawValue = rawValue
   }
@@ -26,7 +26,7 @@ public struct HybridTimestamp: Hashable, Comparable, Sendable {
   /// The timestamp before every write.
   package static let zero = HybridTimestamp(rawValue: 0)
 
-  /// The time by the clock of the device that wrote, or a later one that it had seen.
+  /// The time by the writing device's clock, or by a faster clock whose writes it had received.
   public var date: Date { Date(milliseconds: milliseconds) }
 
   /// Milliseconds since 1970.
@@ -36,9 +36,9 @@ public struct HybridTimestamp: Hashable, Comparable, Sendable {
     a.rawValue < b.rawValue
   }
 
-  /// The timestamp for a local write: later than all that this device has accepted and than the
-  /// entry it replaces, and not before the wall clock. So a wrong wall clock never makes a write
-  /// fail, or lose to a value that its author saw.
+  /// The timestamp of a local write: later than every timestamp that this device has accepted and
+  /// than the entry that it replaces, and not before the wall clock. So a wrong wall clock cannot
+  /// make a write fail, or lose to a value that its author had read.
   ///
   /// - Returns: nil when the clock has reached its maximum, which only a damaged file can cause.
   package static func next(
@@ -49,14 +49,8 @@ public struct HybridTimestamp: Hashable, Comparable, Sendable {
     return max(
       HybridTimestamp(rawValue: floor.rawValue + 1), HybridTimestamp(milliseconds: wallClock))
   }
-}
 
-extension HybridTimestamp {
-  /// The last timestamp that is not from the future.
-  ///
-  /// - Parameters:
-  ///   - now: milliseconds since 1970.
-  ///   - skew: milliseconds that a timestamp may be ahead.
+  /// The latest timestamp that is accepted, `skew` ahead of `now`. Both are in milliseconds.
   package static func horizon(now: Int64, skew: Int64) -> HybridTimestamp {
     let (sum, overflow) = now.addingReportingOverflow(skew)
     return HybridTimestamp(milliseconds: overflow ? .max : sum)

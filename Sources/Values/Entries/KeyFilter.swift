@@ -34,7 +34,7 @@ public struct KeyFilter: Sendable, Hashable, ExpressibleByStringInterpolation,
 
   public init(arrayLiteral keys: String...) { self = .keys(keys) }
 
-  /// The keys that it names; none for those with a prefix.
+  /// The keys of the filter; empty for a prefix.
   package var names: Set<ByteText> {
     if case .keys(let keys) = kind { keys } else { [] }
   }

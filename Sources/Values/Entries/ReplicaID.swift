@@ -1,21 +1,21 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// The identity of a device: a random number of 62 bits.
+/// The replica ID of a device: a random number of 62 bits.
 public struct ReplicaID: Hashable, Comparable, Sendable {
-  /// The number; text shows it as 16 hexadecimal digits.
+  /// The number. Its text is 16 hexadecimal digits.
   package let rawValue: Int64
 
-  /// An identity as it was stored.
+  /// A stored replica ID.
   package init(rawValue: Int64) {
     self.rawValue = rawValue
   }
 
-  /// A new identity.
+  /// A new replica ID.
   package static func random() -> ReplicaID {
     ReplicaID(rawValue: .random(in: 1..<(1 << 62)))
   }
 
-  /// A new identity, by numbers of your own.
+  /// A new replica ID from a generator.
   package static func random(using generator: inout some RandomNumberGenerator) -> ReplicaID {
     ReplicaID(rawValue: .random(in: 1..<(1 << 62), using: &generator))
   }

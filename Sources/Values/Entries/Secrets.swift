@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import Foundation
-
-/// Tokens, codes and the operator's secret of hubs: text of 32 random bytes.
+/// Tokens, codes and the operator's secret of a hub: 32 random bytes as text.
 package enum Secrets {
   /// 43 characters, base64url without padding.
   package static func random() -> String {

@@ -37,15 +37,15 @@ public struct SettingChange: Sendable, Hashable {
     case merge
     /// Received in this device's first sync.
     case firstMerge
-    /// A layer of the store was reloaded, and the value in force is another one: `old` and `new`
-    /// are what was in force and what is. Nothing was written.
+    /// A reload of a layer changed the value in force: `old` and `new` are the values in force
+    /// before and after it. Nothing was written.
     case reload
   }
 
-  /// Whether the process that is notified made the commit.
+  /// Whether the notified process itself made the commit.
   package enum Process: Sendable, Hashable { case this, other }
 
-  /// Where a change came from.
+  /// The source of a change.
   public enum Origin: Sendable, Hashable {
     /// Written by this process.
     case thisProcess
@@ -55,7 +55,7 @@ public struct SettingChange: Sendable, Hashable {
     case device(ReplicaID)
   }
 
-  /// Where it came from: who wrote it, and in which process.
+  /// The device or the process that wrote the change.
   public var origin: Origin {
     switch reason {
     case .local: process == .this ? .thisProcess : .otherProcess

@@ -1,13 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// An entry as a line of JSON: what `kvsync export` writes and `kvsync import` reads; and a row of a
-// hub, which has timestamp and replica ID too, and loses nothing.
+// An entry as a line of JSON, which `kvsync export` writes and `kvsync import` reads; and as a row
+// of a hub, which also has timestamp and replica ID, and loses nothing.
 //
-// - A date has its exact number beside the ISO text, which is rounded to milliseconds:
-//   `"seconds"`, since 2001.
-// - Arrays and dictionaries are as in the file, with exact numbers throughout.
-// - A value that this version cannot read is `"type":"opaque"`, with the number of its type in
-//   `"tag"`.
+// - The text of a date is rounded to milliseconds; `"seconds"` has the exact number, since 2001.
+// - Arrays and dictionaries have the stored form, in which all numbers are exact.
+// - A value that this version cannot read is `"type":"opaque"`, and `"tag"` has its type number.
 
 extension Entry {
   /// The members of an exported line.
@@ -15,10 +13,10 @@ extension Entry {
     try members(value: content.value)
   }
 
-  /// A row of a hub.
+  /// The row of this entry on a hub.
   package func row() throws(ValueError) -> JSON {
     var value = content.value
-    // A value that another program has written in another form keeps it.
+    // Another program may have written the value in another form: keep that form.
     if let readable = value, try TaggedCell(readable) != content {
       value = .opaque(OpaqueValue(content))
     }
@@ -35,10 +33,10 @@ extension Entry {
     return [
       JSON.Member("store", .string(address.store.string)),
       JSON.Member("key", .string(address.key.string)),
-    ] + (try Self.members(of: value)) + [JSON.Member("at", time)]
+    ] + (try Self.valueMembers(value)) + [JSON.Member("at", time)]
   }
 
-  private static func members(of value: StoredValue?) throws(ValueError) -> [JSON.Member] {
+  private static func valueMembers(_ value: StoredValue?) throws(ValueError) -> [JSON.Member] {
     guard let value else { return [JSON.Member("deleted", .boolean(true))] }
     let type = JSON.Member("type", .string(value.kind.rawValue))
     switch value {
@@ -51,7 +49,8 @@ extension Entry {
         ? [type, shown] : [type, shown, JSON.Member("seconds", seconds)]
     case .opaque(let opaque):
       return [
-        type, JSON.Member("tag", .integer(opaque.tag)), JSON.Member("value", try opaque.json),
+        type, JSON.Member("tag", .integer(opaque.content.tag)),
+        JSON.Member("value", try opaque.json),
       ]
     default: return [type, JSON.Member("value", try JSON(showing: value))]
     }
@@ -59,7 +58,7 @@ extension Entry {
 
   /// Reads a row of a hub.
   ///
-  /// - Throws: `ValueError` for what is no row of a synced store.
+  /// - Throws: `ValueError` for JSON that is not a row of a synced store.
   package init(row: JSON) throws(ValueError) {
     guard case .string(let store)? = row["store"], StoreName.isSynced(store),
       case .string(let key)? = row["key"], !key.isEmpty
@@ -80,7 +79,7 @@ extension Entry {
 }
 
 extension TaggedCell {
-  /// Reads the members of a line that are about its value.
+  /// Reads the members of a line that describe the value.
   package init(
     deleted: JSON?, type: JSON?, value: JSON?, seconds: JSON?, tag: JSON?
   ) throws(ValueError) {
@@ -94,12 +93,14 @@ extension TaggedCell {
             + " array or dictionary")
       }
       do throws(ValueError) {
-        try self.init(value, of: kind, tag: tag)
+        try self.init(
+          kind == .opaque
+            ? .opaque(OpaqueValue(tag: tag, json: value)) : value.storedValue(of: kind))
       } catch {
         throw ValueError(.invalid, "the value is not of type \(name): \(error)")
       }
-      if let seconds { self = try Self.exact(seconds, self) }
-    // JSON's own types, as people write them by hand.
+      if let seconds { try replaceRoundedDate(with: seconds) }
+    // JSON's own types, which people write by hand.
     case (nil, nil, let value?) where seconds == nil && tag == nil:
       self = try TaggedCell(value.storedValue())
     default:
@@ -108,24 +109,20 @@ extension TaggedCell {
     }
   }
 
-  /// The date that `rounded` is the rounded text of.
-  private static func exact(
-    _ seconds: JSON, _ rounded: TaggedCell
-  ) throws(ValueError) -> TaggedCell {
+  private mutating func replaceRoundedDate(with seconds: JSON) throws(ValueError) {
     let exact = try JSON.object(["$date": seconds]).storedValue()
-    guard rounded.tag == Tag.date.rawValue, let value = rounded.value,
-      try JSON(showing: exact) == JSON(showing: value)
+    guard tag == Tag.date.rawValue, let value, try JSON(showing: exact) == JSON(showing: value)
     else {
       throw ValueError(
         .invalid,
         "\"seconds\" is not the time of \"value\"; change both, or leave \"seconds\" out")
     }
-    return try TaggedCell(exact)
+    self = try TaggedCell(exact)
   }
 }
 
 extension JSON {
-  /// The number that 16 hexadecimal digits stand for, unless it is negative.
+  /// The number that a string of 16 hexadecimal digits means; nil if it is negative.
   package var hexadecimal: Int64? {
     if case .string(let text) = self { HexNumber.number(text) } else { nil }
   }

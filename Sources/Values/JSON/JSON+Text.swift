@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// A tree from JSON text, and text from a tree. Member names must be unique by canonical
-// equivalence: a Swift dictionary could not hold both.
+// Parses JSON text into a tree, and writes a tree as text. Member names must be unique by canonical
+// equivalence, because a Swift dictionary cannot hold two equivalent keys.
 
 extension JSON {
-  /// The usual maximum number of values and names of members in a text: more than the JSON of the
-  /// largest value, 16 MiB, can have, where each takes two bytes.
+  /// The default maximum number of values and names of members in a text. The JSON of the largest
+  /// value, 16 MiB, has fewer: each takes at least two bytes.
   package static let maximumItems = 9 << 20
 
   /// Parses exactly one value with optional white space around it. O(n).
@@ -18,80 +18,70 @@ extension JSON {
     var text = text
     let result = text.withUTF8 { bytes in
       Result { () throws(JSONError) in
-        var parser = JSONParser(scanner: JSONScanner(bytes), maximumItems: maximumItems)
-        return try parser.document()
+        var scanner = JSONScanner(bytes)
+        scanner.maximumItems = maximumItems
+        let value = try scanner.value()
+        try scanner.end()
+        return value
       }
     }
     self = try result.get()
   }
 }
 
-private struct JSONParser {
-  var scanner: JSONScanner
-  let maximumItems: Int
-  private var items = 0
-
-  init(scanner: JSONScanner, maximumItems: Int) {
-    (self.scanner, self.maximumItems) = (scanner, maximumItems)
-  }
-
-  mutating func document() throws(JSONError) -> JSON {
-    let value = try value()
-    try scanner.end()
-    return value
-  }
-
-  private mutating func value() throws(JSONError) -> JSON {
-    scanner.skipSpace()
+extension JSONScanner {
+  /// Reads an array, an object or a scalar.
+  fileprivate mutating func value() throws(JSONError) -> JSON {
+    skipSpace()
     try countItem()
-    switch scanner.next {
+    switch next {
     case UInt8(ascii: "{"): return .object(try members())
     case UInt8(ascii: "["): return .array(try elements())
-    default: return try scanner.scalar()
+    default: return try scalar()
     }
   }
 
   private mutating func countItem() throws(JSONError) {
     items += 1
     guard items <= maximumItems else {
-      throw scanner.error("more than \(maximumItems) values and names")
+      throw error("more than \(maximumItems) values and names")
     }
   }
 
   private mutating func elements() throws(JSONError) -> [JSON] {
-    try scanner.enter()
-    defer { scanner.leave() }
+    try enter()
+    defer { leave() }
     var elements: [JSON] = []
-    if scanner.accept(UInt8(ascii: "]")) { return [] }
-    repeat { elements.append(try value()) } while scanner.accept(UInt8(ascii: ","))
-    try scanner.expect(UInt8(ascii: "]"), "expected , or ]")
+    if accept(UInt8(ascii: "]")) { return [] }
+    repeat { elements.append(try value()) } while accept(UInt8(ascii: ","))
+    try expect(UInt8(ascii: "]"), orThrow: "expected , or ]")
     return elements
   }
 
   private mutating func members() throws(JSONError) -> [JSON.Member] {
-    try scanner.enter()
-    defer { scanner.leave() }
+    try enter()
+    defer { leave() }
     var members: [JSON.Member] = []
-    // A line of an export has three members or four.
+    // Growing one by one would copy a small object several times.
     members.reserveCapacity(4)
-    // Small objects are searched.
+    // The names of a small object are compared one by one.
     var names: Set<String>?
-    if scanner.accept(UInt8(ascii: "}")) { return [] }
+    if accept(UInt8(ascii: "}")) { return [] }
     repeat {
-      scanner.skipSpace()
-      let start = scanner.index
+      skipSpace()
+      let start = index
       try countItem()
-      guard scanner.next == UInt8(ascii: "\"") else {
-        throw scanner.error("expected a member name in quotes")
+      guard next == UInt8(ascii: "\"") else {
+        throw error("expected a member name in quotes")
       }
-      let name = try scanner.string()
+      let name = try string()
       if names == nil, members.count == 8 { names = Set(members.map(\.name)) }
       let isNew = names?.insert(name).inserted ?? !members.contains { $0.name == name }
-      guard isNew else { throw scanner.error("duplicate name", at: start) }
-      try scanner.expect(UInt8(ascii: ":"), "expected :")
+      guard isNew else { throw error("duplicate name", at: start) }
+      try expect(UInt8(ascii: ":"), orThrow: "expected :")
       members.append(JSON.Member(name, try value()))
-    } while scanner.accept(UInt8(ascii: ","))
-    try scanner.expect(UInt8(ascii: "}"), "expected , or }")
+    } while accept(UInt8(ascii: ","))
+    try expect(UInt8(ascii: "}"), orThrow: "expected , or }")
     return members
   }
 }

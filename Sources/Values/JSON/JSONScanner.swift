@@ -10,10 +10,13 @@ package struct JSONError: Error, Sendable, Equatable, CustomStringConvertible {
   package let description: String
 }
 
-/// A position in a text. The buffer must outlive the scanner.
+/// Reads JSON from a buffer, which must outlive the scanner.
 struct JSONScanner {
   let bytes: UnsafeBufferPointer<UInt8>
+  /// The maximum number of values and names of members that become a tree.
+  var maximumItems = JSON.maximumItems
   var index = 0
+  var items = 0
   private var depth = 0
 
   init(_ bytes: UnsafeBufferPointer<UInt8>) {
@@ -40,7 +43,7 @@ struct JSONScanner {
     return true
   }
 
-  mutating func expect(_ byte: UInt8, _ problem: String) throws(JSONError) {
+  mutating func expect(_ byte: UInt8, orThrow problem: String) throws(JSONError) {
     guard accept(byte) else { throw error(problem) }
   }
 
@@ -67,30 +70,30 @@ struct JSONScanner {
     switch next {
     case nil: throw error("the text ends before a value")
     case UInt8(ascii: "\""): return .string(try string())
-    case UInt8(ascii: "t"): return try word("true", .boolean(true))
-    case UInt8(ascii: "f"): return try word("false", .boolean(false))
-    case UInt8(ascii: "n"): return try word("null", .null)
+    case UInt8(ascii: "t"): return try literal("true", meaning: .boolean(true))
+    case UInt8(ascii: "f"): return try literal("false", meaning: .boolean(false))
+    case UInt8(ascii: "n"): return try literal("null", meaning: .null)
     case let byte? where byte == UInt8(ascii: "-") || byte &- UInt8(ascii: "0") < 10:
       return try number()
     default: throw error("this is not a JSON value")
     }
   }
 
-  private mutating func word(_ word: String, _ value: JSON) throws(JSONError) -> JSON {
-    for expected in word.utf8 {
+  private mutating func literal(
+    _ text: String, meaning value: JSON
+  ) throws(JSONError) -> JSON {
+    for expected in text.utf8 {
       guard next == expected else { throw error("this is not a JSON value") }
       index += 1
     }
     return value
   }
-}
 
-// MARK: - Numbers
+  // MARK: - Numbers
 
-extension JSONScanner {
   private mutating func number() throws(JSONError) -> JSON {
     let start = index
-    let isInteger = try numberText()
+    let isInteger = try skipNumber()
     let text = String(decoding: bytes[start..<index], as: UTF8.self)
     if isInteger {
       guard let number = Int64(text) else {
@@ -104,8 +107,10 @@ extension JSONScanner {
     return .real(number)
   }
 
+  /// Skips a number.
+  ///
   /// - Returns: whether it is an integer.
-  mutating func numberText() throws(JSONError) -> Bool {
+  mutating func skipNumber() throws(JSONError) -> Bool {
     let start = index
     if next == UInt8(ascii: "-") { index += 1 }
     let digitsStart = index
@@ -133,11 +138,9 @@ extension JSONScanner {
     while let byte = next, byte &- UInt8(ascii: "0") < 10 { index += 1 }
     return index - start
   }
-}
 
-// MARK: - Strings
+  // MARK: - Strings
 
-extension JSONScanner {
   private static func ends(_ byte: UInt8) -> Bool {
     byte < 0x20 || byte == UInt8(ascii: "\"") || byte == UInt8(ascii: "\\")
   }

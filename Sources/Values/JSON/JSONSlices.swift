@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Finds members of JSON text without reading their values: a hub stores rows as they came, and a
-/// device reads what comes beside a value that it cannot read.
+/// Finds the members of a JSON object without parsing their values: a hub stores rows unchanged,
+/// and a device reads the other members of a row whose value it cannot read.
 ///
 /// The bytes must be valid UTF-8.
 package struct JSONSlices {
@@ -9,15 +9,15 @@ package struct JSONSlices {
 
   private let bytes: [UInt8]
   private let end: Int
-  /// What is read next; after `Malformed`, what is wrong.
+  /// The index of the next byte to read; after `Malformed`, of the byte that is wrong.
   package private(set) var index: Int
 
   package init(_ bytes: [UInt8], _ range: Range<Int>) {
     (self.bytes, index, end) = (bytes, range.lowerBound, range.upperBound)
   }
 
-  /// Calls `body` with the name of each member of one object, as it is written, and where its
-  /// value is. Nothing may follow the object.
+  /// Calls `body` with the name of each member of the object, with its escapes, and the range of
+  /// the member's value. Only white space may follow the object.
   package mutating func members(
     _ body: (ArraySlice<UInt8>, Range<Int>) throws -> Void
   ) throws {
@@ -44,7 +44,7 @@ extension JSONScanner {
 
   /// Skips an object.
   ///
-  /// - Parameter body: gets where each member's name, with its quotes, and its value are.
+  /// - Parameter body: called with the ranges of each member's name, with its quotes, and value.
   fileprivate mutating func skipMembers(
     _ body: (_ name: Range<Int>, _ value: Range<Int>) throws -> Void = { _, _ in }
   ) throws {
@@ -57,13 +57,13 @@ extension JSONScanner {
       let name = index
       try skipString()
       let end = index
-      try expect(UInt8(ascii: ":"), "expected :")
+      try expect(UInt8(ascii: ":"), orThrow: "expected :")
       skipSpace()
       let value = index
       try skipValue()
       try body(name..<end, value..<index)
     } while accept(UInt8(ascii: ","))
-    try expect(UInt8(ascii: "}"), "expected , or }")
+    try expect(UInt8(ascii: "}"), orThrow: "expected , or }")
   }
 
   private mutating func skipValue() throws {
@@ -75,14 +75,14 @@ extension JSONScanner {
       defer { leave() }
       if accept(UInt8(ascii: "]")) { return }
       repeat { try skipValue() } while accept(UInt8(ascii: ","))
-      try expect(UInt8(ascii: "]"), "expected , or ]")
+      try expect(UInt8(ascii: "]"), orThrow: "expected , or ]")
     case UInt8(ascii: "\""): try skipString()
     case UInt8(ascii: "t"), UInt8(ascii: "f"), UInt8(ascii: "n"): _ = try scalar()
-    default: _ = try numberText()
+    default: _ = try skipNumber()
     }
   }
 
-  /// Also over half of a surrogate pair, which no reader takes.
+  /// Skips a string, which may have an unpaired surrogate, unlike a string that `string()` reads.
   private mutating func skipString() throws {
     index += 1
     while let byte = next, byte != UInt8(ascii: "\"") {
