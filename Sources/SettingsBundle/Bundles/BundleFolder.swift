@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The only code that touches the file system. Bundles are untrusted input, so:
+// The only code of this module that reads the file system. Bundles are untrusted input, so:
 // - it reads no file outside the folder: not through `..`, an absolute path or a symbolic link;
 // - it reads only regular files (a FIFO would block), and checks the size first.
 
 import KeepsakeValues
 
 package struct BundleFolder {
-  /// The path that the caller wrote, for messages; empty for the current directory.
-  private let shown: String
+  /// The caller's path, for messages; empty for the current directory.
+  private let callersPath: String
   /// Absolute and without symbolic links.
   private let path: String
   let identifier: String
@@ -25,7 +25,7 @@ package struct BundleFolder {
     let (type, _) = try attributes(of: real.path, shown: path)
     if type == .typeDirectory {
       let folder = BundleFolder(
-        shown: path, path: real.path, identifier: real.lastPathComponent, isBundle: true)
+        callersPath: path, path: real.path, identifier: real.lastPathComponent, isBundle: true)
       let root = "Root.plist"
       let names = folder.names()
       if !names.contains(root),
@@ -42,17 +42,18 @@ package struct BundleFolder {
     let name = url.lastPathComponent
     let slash = path.reversed().drop { $0 == "/" }.firstIndex(of: "/")
     let folder = BundleFolder(
-      shown: slash.map { String(path[..<$0.base]) } ?? "", path: parent.path, identifier: name,
-      isBundle: false)
+      callersPath: slash.map { String(path[..<$0.base]) } ?? "", path: parent.path,
+      identifier: name, isBundle: false)
     return (folder, name)
   }
 
   /// The path of a file of this folder as the caller would write it.
   package func shownPath(_ file: String) -> String {
-    shown.isEmpty || shown.hasSuffix("/") ? shown + file : "\(shown)/\(file)"
+    let needsSlash = !callersPath.isEmpty && !callersPath.hasSuffix("/")
+    return callersPath + (needsSlash ? "/" : "") + file
   }
 
-  /// Where a path leads once links are resolved.
+  /// The location of a file after its links are resolved.
   package enum Location {
     case inside(String)
     case outside
@@ -100,13 +101,16 @@ package struct BundleFolder {
   /// listed.
   package func names(in subfolder: String = "") -> [String] {
     let folder = subfolder.isEmpty ? path : "\(path)/\(subfolder)"
-    return (FileManager.default.namesOfFolder(folder) ?? []).sorted { ByteText($0) < ByteText($1) }
+    do {
+      let names = try FileManager.default.contentsOfDirectory(atPath: folder)
+      return names.sorted { ByteText($0) < ByteText($1) }
+    } catch {
+      return []
+    }
   }
-}
 
-// MARK: - File system calls
+  // MARK: - File system calls
 
-extension BundleFolder {
   private static func attributes(
     of path: String, shown: String
   ) throws(PropertyListError) -> (type: FileAttributeType?, size: Int) {
@@ -141,17 +145,6 @@ extension BundleFolder {
       return PropertyListError(
         .unreadable, file: shown, "it cannot be read" + (system.map { " (\($0))" } ?? ""),
         cure: "check the path and the disk", cause: error)
-    }
-  }
-}
-
-extension FileManager {
-  /// The names in a folder, or nil if it cannot be listed.
-  fileprivate func namesOfFolder(_ path: String) -> [String]? {
-    do {
-      return try contentsOfDirectory(atPath: path)
-    } catch {
-      return nil
     }
   }
 }

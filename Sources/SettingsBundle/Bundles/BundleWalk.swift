@@ -3,11 +3,11 @@
 // Walks the panes depth first and collects seeds.
 //
 // Invariants:
-// - each file, by its real path, is read at most once; a second row for it, and so every cycle,
+// - each file, by its real path, is read at most once; another row that opens it, as in a cycle,
 //   adds nothing and is not a fault (a child that links back to its parent loses no seed);
 // - `visited` maps each file read to its index in `panes`, -1 for a file that is not a pane;
-// - `seeds` has every key once, compared by bytes; `places` maps keys to their index;
-// - `open` is the path from the root to the current pane, with the next row of each.
+// - `seeds` has every key once, compared by bytes; `indices` maps keys to their indices in it;
+// - `open` is the path from the root to the current pane, with the next row of each pane.
 
 import KeepsakeValues
 
@@ -20,10 +20,10 @@ struct BundleWalk {
   private(set) var warnings: [PropertyListError] = []
   private(set) var panes: [SettingsPane] = []
   private(set) var suite: String?
-  private var places: [ByteText: Int] = [:]
+  private var indices: [ByteText: Int] = [:]
   private var visited: [ByteText: Int] = [:]
   private var open: [(pane: Int, next: Int)] = []
-  private var cost = BundleCost()
+  private var size = BundleSize()
 
   init(
     folder: BundleFolder, mode: SettingsBundle.Mode, idiom: SettingsBundle.Idiom?,
@@ -44,11 +44,7 @@ struct BundleWalk {
     } catch {
       throw fatal(error, in: pane)
     }
-    do throws(Fault) {
-      suite = try pane.suite()
-    } catch {
-      try report(error, in: pane)
-    }
+    suite = try reportingFault(in: pane) { _ in try pane.suite() } ?? nil
     open.append((0, 0))
     while let (index, next) = open.last {
       let pane = panes[index]
@@ -66,81 +62,69 @@ struct BundleWalk {
     _ members: [PropertyListNode.Member], in pane: SettingsPane
   ) throws(PropertyListError) {
     for member in members {
-      do throws(Fault) {
+      try reportingFault(in: pane) { walk throws(Fault) in
         guard !member.key.isEmpty else {
           throw Fault(
             .emptyKey, at: Int(member.keyOffset), "this key is empty", cure: "name the setting")
         }
         let value = try member.value.storedValue()
-        try add(member.key, value, at: Int(member.value.offset), in: pane)
-      } catch {
-        try report(error, in: pane)
+        let seed = SettingsSpecifier.Default(value, of: member.key, at: member.value.offset)
+        try walk.add(seed, in: pane)
       }
     }
   }
 
-  /// Reports a row that breaks the schema; its default still seeds if it is a scalar.
+  /// Reports a row that breaks the schema. Its default still becomes a seed if it is a scalar.
   private mutating func salvage(
-    _ specifier: SettingsSpecifier, _ fault: Fault, in pane: SettingsPane
+    _ specifier: SettingsSpecifier, after fault: Fault, in pane: SettingsPane
   ) throws(PropertyListError) {
     try report(fault, in: pane)
     // A row without a key stores nothing, so its other faults are irrelevant.
     if fault.code == .emptyKey { return }
-    guard fault.code != .conflictingDefaults,
-      let (key, value, offset) = specifier.unfitDefault
-    else { return }
-    do throws(Fault) {
-      try add(key, value, at: offset, in: pane)
-    } catch {
-      try report(error, in: pane)
-    }
+    guard fault.code != .conflictingDefaults, let unfit = specifier.unfitDefault else { return }
+    try reportingFault(in: pane) { try $0.add(unfit, in: pane) }
   }
 
   private mutating func visit(
     _ specifier: SettingsSpecifier, in index: Int
   ) throws(PropertyListError) {
     let pane = panes[index]
-    var child: (name: String, offset: Int)?
+    var child: (file: String, offset: Int)?
     do throws(Fault) {
       switch try specifier.action() {
       case .nothing: break
-      case .seed(let key, let value, let offset): try add(key, value, at: offset, in: pane)
-      case .open(let name, let offset): child = (name, offset)
+      case .seed(let seed): try add(seed, in: pane)
+      case .open(let file, let offset): child = (file, offset)
       }
     } catch {
-      return try salvage(specifier, error, in: pane)
+      return try salvage(specifier, after: error, in: pane)
     }
-    do throws(Fault) {
-      try specifier.checkTitle()
-    } catch {
-      try report(error, in: pane)
-    }
+    try reportingFault(in: pane) { _ in try specifier.checkTitle() }
     if let child {
       let row = specifier.node.offset
-      panes[index].children[row] = try enter(child.name, at: child.offset, of: row, in: index)
+      panes[index].children[row] = try enter(child.file, at: child.offset, of: row, in: index)
     }
   }
 
   private mutating func add(
-    _ key: String, _ value: StoredValue, at offset: Int, in pane: SettingsPane
+    _ seed: SettingsSpecifier.Default, in pane: SettingsPane
   ) throws(Fault) {
-    if let place = places[ByteText(key)] {
-      let first = seeds[place]
-      guard first.value != value else { return }
+    let key = ByteText(seed.key)
+    if let index = indices[key] {
+      let first = seeds[index]
+      guard first.value != seed.value else { return }
       throw Fault(
-        .conflictingDefaults, at: offset,
-        "the key \(key.quoted) has another default at \(first.place)",
+        .conflictingDefaults, at: seed.offset,
+        "the key \(seed.key.quoted) has another default at \(first.place)",
         cure: "make the two equal, or rename one key")
     }
-    places[ByteText(key)] = seeds.count
-    let place = pane.place(of: offset)
-    seeds.append(SettingsBundle.Seed(key: key, value: value, place: place))
+    indices[key] = seeds.count
+    let place = pane.place(of: seed.offset)
+    seeds.append(SettingsBundle.Seed(key: seed.key, value: seed.value, place: place))
   }
-}
 
-// MARK: - Panes
+  // MARK: - Panes
 
-extension BundleWalk {
   private mutating func readRoot(
     _ file: String, isBundle: Bool
   ) throws(PropertyListError) -> SettingsPane {
@@ -158,29 +142,26 @@ extension BundleWalk {
     _ name: String, at offset: Int, of row: UInt32, in index: Int
   ) throws(PropertyListError) -> Int? {
     let pane = panes[index]
-    let stated: String
-    do throws(Fault) {
-      stated = try PanePath.file(name, at: offset)
-    } catch {
-      try report(error, in: pane)
-      return nil
-    }
-    var file = stated
+    let path = try reportingFault(in: pane) { _ in try PanePath.file(name, at: offset) }
+    guard var file = path else { return nil }
     do throws(PropertyListError) {
       let location: BundleFolder.Location
-      (file, location) = try locate(stated)
+      (file, location) = try locate(file)
       switch location {
       case .missing:
-        warn(
-          Fault(
-            .missing, at: offset, "the pane \(file.quoted) does not exist",
-            cure: "add it, or remove this row"), in: pane)
+        let fault = Fault(
+          .missing, at: offset, "the pane \(file.quoted) does not exist",
+          cure: "add it, or remove this row")
+        warnings.append(pane.error(fault))
         panes[index].missing.insert(row)
       case .outside: try report(PanePath.leaving(name, at: offset), in: pane)
       case .inside(let real):
         if let place = visited[ByteText(real)] { return place < 0 ? nil : place }
         try checkLimits(at: offset, in: pane)
-        return try add(file, real: real)
+        let child = try read(file, real: real)
+        try reportingFault(in: child) { _ in try child.checkShape() }
+        open.append((panes.count - 1, 0))
+        return panes.count - 1
       }
     } catch {
       // A limit ends the reading in both modes.
@@ -188,17 +169,6 @@ extension BundleWalk {
       warnings.append(error.named(file))
     }
     return nil
-  }
-
-  private mutating func add(_ file: String, real: String) throws(PropertyListError) -> Int {
-    let child = try read(file, real: real)
-    do throws(Fault) {
-      try child.checkShape()
-    } catch {
-      try report(error, in: child)
-    }
-    open.append((panes.count - 1, 0))
-    return panes.count - 1
   }
 
   /// The idiom's variant of the file if the bundle has one, otherwise the file itself.
@@ -219,7 +189,7 @@ extension BundleWalk {
     let (bytes, path) = try folder.read(file, real: real, limit: limit)
     visited[ByteText(path)] = -1
     let list = try PropertyList.parse(bytes, file: folder.shownPath(file), limits: limits.file)
-    cost.add(list)
+    size.add(list)
     let pane = SettingsPane(file: file, list: list)
     visited[ByteText(path)] = panes.count
     panes.append(pane)
@@ -228,26 +198,31 @@ extension BundleWalk {
 
   private func checkLimits(at offset: Int, in pane: SettingsPane) throws(PropertyListError) {
     do throws(Fault) {
-      try cost.check(limits, depth: open.count, at: offset)
+      try size.check(limits, depth: open.count, at: offset)
     } catch {
       throw fatal(error, in: pane)
     }
   }
-}
 
-// MARK: - Faults
+  // MARK: - Faults
 
-extension BundleWalk {
+  /// - Returns: nil if there was a fault and reading goes on.
+  @discardableResult
+  private mutating func reportingFault<Result>(
+    in pane: SettingsPane, _ body: (inout BundleWalk) throws(Fault) -> Result
+  ) throws(PropertyListError) -> Result? {
+    do throws(Fault) {
+      return try body(&self)
+    } catch {
+      try report(error, in: pane)
+      return nil
+    }
+  }
+
   private mutating func report(
     _ fault: Fault, in pane: SettingsPane
   ) throws(PropertyListError) {
-    guard mode == .lenient || fault.code == .emptyKey else {
-      throw fatal(fault, in: pane)
-    }
-    warn(fault, in: pane)
-  }
-
-  private mutating func warn(_ fault: Fault, in pane: SettingsPane) {
+    guard mode == .lenient || fault.code == .emptyKey else { throw fatal(fault, in: pane) }
     warnings.append(pane.error(fault))
   }
 

@@ -6,12 +6,15 @@ extension SettingsBundle {
   /// A row that stores a value, and the values that it may store.
   package struct Declaration: Sendable {
     package let key: String
-    /// The choices, or else the default. For a text field an empty string and the default, for a
-    /// slider the middle of its range: each has the type of what the row stores.
+    /// The choices; without choices the default. For a text field an empty string and the default,
+    /// for a slider the middle of its range. Each has the type that the row stores.
     package let values: [StoredValue]
     /// File and line, `Root.plist:214`; in a binary property list file and key path.
     package let place: String
   }
+
+  /// Whether the bundle is a file that is not a pane, but a table of defaults.
+  package var isFlatTable: Bool { panes[0].root["PreferenceSpecifiers"] == nil }
 
   /// Every row with a key, or every member of a flat table.
   package var declarations: [Declaration] {
@@ -40,20 +43,15 @@ extension SettingsSpecifier {
     case .textField: return [.string("")] + [defaultValue?.ifStorable].compactMap { $0 }
     case .toggleSwitch: choices = [true, false].map(switchValue)
     case .multiValue, .radioGroup, .titleValue: choices = values ?? []
-    case .slider: return between.map { [.real($0)] } ?? []
+    case .slider: return middle.map { [.real($0)] } ?? []
     }
     return (choices.isEmpty ? [defaultValue].compactMap { $0 } : choices).compactMap(\.ifStorable)
   }
 
-  /// A slider stores a real even if its bounds are integers.
-  private var between: Double? {
+  /// The middle of a slider's range: a slider stores a real even if its bounds are integers.
+  private var middle: Double? {
     guard let lowest = node["MinimumValue"]?.number, let highest = node["MaximumValue"]?.number
     else { return nil }
     return lowest + (highest - lowest) / 2
   }
-}
-
-extension SettingsBundle {
-  /// Whether it was read from a file that is no pane, as a table of defaults.
-  package var isFlatTable: Bool { panes[0].root["PreferenceSpecifiers"] == nil }
 }

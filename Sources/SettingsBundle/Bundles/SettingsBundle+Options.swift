@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 extension SettingsBundle {
-  /// What happens to a specifier that breaks the schema.
+  /// The treatment of a specifier that breaks the schema.
   public enum Mode: Sendable, CaseIterable {
     /// Reading throws the first fault.
     case strict
@@ -48,8 +48,8 @@ extension SettingsBundle.Idiom {
   package var suffix: String { self == .phone ? "iphone" : "ipad" }
 }
 
-/// The totals over the panes read so far.
-struct BundleCost {
+/// The total size of the panes that were read.
+struct BundleSize {
   private var panes = 0
   private var bytes = 0
   private var elements = 0
@@ -64,23 +64,22 @@ struct BundleCost {
   ///
   /// - Parameter offset: the row that names the pane.
   func check(_ limits: SettingsBundle.Limits, depth: Int, at offset: Int) throws(Fault) {
-    let checks: [(isWithin: Bool, code: PropertyListError.Code, what: String)] = [
-      (panes < limits.panes, .tooManyPanes, "the bundle has more than \(limits.panes) panes"),
-      (
-        depth < limits.effectiveDepth, .panesTooDeep,
-        "panes nest deeper than \(limits.effectiveDepth)"
-      ),
-      (
-        bytes < limits.bytes, .fileTooLarge,
-        "the panes read before have \(bytes) bytes, the limit for all is \(limits.bytes)"
-      ),
-      (
-        elements < limits.elements, .tooManyElements,
+    let code: PropertyListError.Code
+    let what: String
+    if panes >= limits.panes {
+      (code, what) = (.tooManyPanes, "the bundle has more than \(limits.panes) panes")
+    } else if depth >= limits.effectiveDepth {
+      (code, what) = (.panesTooDeep, "panes nest deeper than \(limits.effectiveDepth)")
+    } else if bytes >= limits.bytes {
+      code = .fileTooLarge
+      what = "the panes read before have \(bytes) bytes, the limit for all is \(limits.bytes)"
+    } else if elements >= limits.elements {
+      code = .tooManyElements
+      what =
         "the panes read before have \(elements) elements, the limit for all is \(limits.elements)"
-      ),
-    ]
-    for check in checks where !check.isWithin {
-      throw Fault(check.code, at: offset, check.what, cure: "remove some, or raise the limit")
+    } else {
+      return
     }
+    throw Fault(code, at: offset, what, cure: "remove some, or raise the limit")
   }
 }

@@ -26,10 +26,10 @@ package struct SettingsPane: Sendable {
   /// file and the key path.
   package func place(of offset: Int) -> String {
     map.map { "\(file):\($0.position(of: offset).line)" }
-      ?? PropertyListError.place(file, nil, root.keyPath(to: offset))
+      ?? PropertyListError.place(file: file, position: nil, keyPath: root.keyPath(to: offset))
   }
 
-  /// The error that a fault in this pane is.
+  /// The error for a fault in this pane.
   package func error(_ fault: Fault) -> PropertyListError {
     PropertyListError(fault, file: file, map: map, keyPath: root.keyPath(to: fault.offset))
   }
@@ -48,11 +48,7 @@ package struct SettingsPane: Sendable {
 
   /// - Throws: `Fault` if this is not a dictionary with an array of `PreferenceSpecifiers`.
   func checkShape() throws(Fault) {
-    guard root.members != nil else {
-      throw Fault(
-        .wrongType, at: Int(root.offset), "the root is \(root.kindName), not a dictionary",
-        cure: "wrap the value in a <dict>")
-    }
+    _ = try root.membersOfRoot()
     guard let list = root["PreferenceSpecifiers"] else {
       throw Fault(
         .requiredKeyMissing, at: Int(root.offset), "this pane has no PreferenceSpecifiers",
@@ -69,20 +65,20 @@ package struct SettingsPane: Sendable {
 extension PropertyListNode {
   /// The key path of the innermost value at an offset. O(depth × log of members).
   package func keyPath(to offset: Int) -> String? {
-    var path = KeyPathText()
+    var path: [KeyPathStep] = []
     var node = self
     while true {
       switch node.value {
       case .array(let elements):
-        guard let index = elements.last(upTo: offset, \.offset) else { return path.text }
+        guard let index = elements.last(upTo: offset, \.offset) else { return path.keyPath }
         path.append(.index(index))
         node = elements[index]
       case .dictionary(let members):
-        guard let index = members.last(upTo: offset, \.keyOffset) else { return path.text }
+        guard let index = members.last(upTo: offset, \.keyOffset) else { return path.keyPath }
         path.append(.key(members[index].key))
         node = members[index].value
       default:
-        return path.text
+        return path.keyPath
       }
     }
   }

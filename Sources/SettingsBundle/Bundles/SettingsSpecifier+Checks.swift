@@ -1,70 +1,79 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The schema's rules about one specifier that its seed depends on. A fault is at the value that
-// breaks a rule, or at the specifier that lacks a value.
+// The schema's rules that the seed of a specifier depends on. The place of a fault is the value
+// that breaks a rule, or the specifier if a value is missing.
 
 import KeepsakeValues
 
 extension SettingsSpecifier {
-  /// What the walk does for a specifier.
+  /// The walk's action for a specifier.
   enum Action {
     case nothing
-    case seed(key: String, StoredValue, offset: Int)
-    /// Read the pane of this file name.
-    case open(String, offset: Int)
+    case seed(Default)
+    /// Reads the pane of a `File`, which is at `offset`.
+    case open(file: String, offset: Int)
+  }
+
+  /// The default of a key, and where it is.
+  struct Default {
+    let key: String
+    let value: StoredValue
+    let offset: Int
+
+    init(_ value: StoredValue, of key: String, at offset: UInt32) {
+      (self.key, self.value, self.offset) = (key, value, Int(offset))
+    }
   }
 
   func action() throws(Fault) -> Action {
     switch kind {
-    case .malformed: throw malformation()
+    case .malformed: throw malformation
     case .group: return .nothing
     case .childPane:
       let file = try required("File")
-      return .open(try string(file, "File"), offset: Int(file.offset))
+      return .open(file: try string(file, named: "File"), offset: Int(file.offset))
     case .other:
       guard let key = node["Key"], let value = defaultValue else { return .nothing }
-      return .seed(key: try checked(key), try value.storedValue(), offset: Int(value.offset))
+      let text = try checkedKey(key)
+      return .seed(Default(try value.storedValue(), of: text, at: value.offset))
     case .textField, .titleValue, .toggleSwitch, .slider, .multiValue, .radioGroup:
       return try keyed()
-    }
-  }
-
-  /// Whether the schema requires a `Key`.
-  private var isKeyed: Bool {
-    switch kind {
-    case .group, .childPane, .other, .malformed: false
-    default: true
     }
   }
 
   /// Checks the title, whose faults do not affect the value.
   func checkTitle() throws(Fault) {
     if let title = node["Title"] {
-      _ = try string(title, "Title")
-    } else if kind.needsTitle {
+      _ = try string(title, named: "Title")
+    } else if [.toggleSwitch, .multiValue, .childPane].contains(kind) {
       _ = try required("Title")
     }
   }
 
   private func keyed() throws(Fault) -> Action {
-    let key = try checked(required("Key"))
-    // The schema's default is "" then, but the app's own default is more useful.
+    let key = try checkedKey(required("Key"))
+    // The schema then has the default "", but the app's own default is more useful.
     if kind == .textField, defaultValue == nil { return .nothing }
     let value = try required("DefaultValue")
-    return .seed(key: key, try checkedDefault(value), offset: Int(value.offset))
+    return .seed(Default(try checkedDefault(value), of: key, at: value.offset))
   }
 
-  /// A default that does not fit its row, as written: applications register and read it anyway,
-  /// such as a "0.4" among reals. Nil unless it is a scalar with a key.
-  var unfitDefault: (key: String, value: StoredValue, offset: Int)? {
-    guard isKeyed, let key, !key.isEmpty, let value = defaultValue, !value.isContainer,
+  /// The default as written, although it does not fit its row, such as a "0.4" among reals:
+  /// applications register and read it anyway. Nil unless it is a scalar with a key.
+  var unfitDefault: Default? {
+    switch kind {
+    // The schema requires no `Key`.
+    case .group, .childPane, .other, .malformed: return nil
+    default: break
+    }
+    guard let key, !key.isEmpty, let value = defaultValue, !value.isContainer,
       let stored = value.ifStorable
     else { return nil }
-    return (key, stored, Int(value.offset))
+    return Default(stored, of: key, at: value.offset)
   }
 
-  private func checked(_ key: PropertyListNode) throws(Fault) -> String {
-    let text = try string(key, "Key")
+  private func checkedKey(_ key: PropertyListNode) throws(Fault) -> String {
+    let text = try string(key, named: "Key")
     guard !text.isEmpty else {
       throw Fault(
         .emptyKey, at: Int(key.offset), "the Key of this \(kind.name) is empty",
@@ -77,28 +86,27 @@ extension SettingsSpecifier {
   private func checkedDefault(_ value: PropertyListNode) throws(Fault) -> StoredValue {
     switch kind {
     case .textField:
-      return .string(try string(value, "the DefaultValue"))
+      return .string(try string(value, named: "the DefaultValue"))
     case .toggleSwitch: return try toggleDefault(value)
     case .slider: return try sliderDefault(value)
     case .multiValue, .radioGroup:
       let values = try checkedValues()
-      return try choice(value, among: values, "none of its Values")
+      return try choice(value, among: values, otherwise: "none of its Values")
     default:
       if node["Values"] != nil || node["Titles"] != nil { _ = try checkedValues() }
       return try value.storedValue()
     }
   }
-}
 
-// MARK: - Types
+  // MARK: - Types
 
-extension SettingsSpecifier {
   private func toggleDefault(_ value: PropertyListNode) throws(Fault) -> StoredValue {
     let (on, off) = (switchValue(true), switchValue(false))
     for side in [on, off] where side.isContainer {
-      throw wrong(side, "a TrueValue or FalseValue", wanted: "a scalar")
+      throw wrongType(of: side, named: "a TrueValue or FalseValue", wanted: "a scalar")
     }
-    return try choice(value, among: [on, off], "neither its TrueValue nor its FalseValue")
+    return try choice(
+      value, among: [on, off], otherwise: "neither its TrueValue nor its FalseValue")
   }
 
   /// Numbers keep their written type: `Double` reads an exact integer, and an app may want the
@@ -108,7 +116,7 @@ extension SettingsSpecifier {
       ("MinimumValue", try required("MinimumValue")),
       ("MaximumValue", try required("MaximumValue")), ("DefaultValue", value),
     ] where bound.number == nil {
-      throw wrong(bound, name, wanted: "a number")
+      throw wrongType(of: bound, named: name, wanted: "a number")
     }
     if case .integer(let number) = value.value, Double(exactly: number) == nil {
       throw Fault(
@@ -122,11 +130,13 @@ extension SettingsSpecifier {
   /// `Values`, after checking that there are as many `Titles`, all strings.
   private func checkedValues() throws(Fault) -> [PropertyListNode] {
     let (valueList, titleList) = (try required("Values"), try required("Titles"))
-    guard let values = valueList.array else { throw wrong(valueList, "Values", wanted: "an array") }
-    guard let titles = titleList.array else { throw wrong(titleList, "Titles", wanted: "an array") }
-    for title in titles where title.string == nil {
-      throw wrong(title, "a title", wanted: "a string")
+    guard let values = valueList.array else {
+      throw wrongType(of: valueList, named: "Values", wanted: "an array")
     }
+    guard let titles = titleList.array else {
+      throw wrongType(of: titleList, named: "Titles", wanted: "an array")
+    }
+    for title in titles { _ = try string(title, named: "a title") }
     guard values.count == titles.count else {
       throw Fault(
         .countMismatch, at: Int(titleList.offset),
@@ -138,32 +148,30 @@ extension SettingsSpecifier {
 
   /// The choice that the default selects, with the type of the choice.
   private func choice(
-    _ value: PropertyListNode, among choices: [PropertyListNode], _ otherwise: String
+    _ value: PropertyListNode, among choices: [PropertyListNode], otherwise problem: String
   ) throws(Fault) -> StoredValue {
     _ = try value.storedValue()
     if let choice = choices.first(where: value.isChoice) { return try choice.storedValue() }
     throw Fault(
       .defaultNotAmongValues, at: Int(value.offset),
-      "the DefaultValue of \(label), \(value.kindName), is \(otherwise)",
+      "the DefaultValue of \(label), \(value.kindName), is \(problem)",
       cure: "use one of them, of the same type")
   }
-}
 
-// MARK: - Faults
+  // MARK: - Faults
 
-extension SettingsSpecifier {
   private var label: String {
     key.map { "the \(kind.name) \($0.quoted)" } ?? "this \(kind.name)"
   }
 
-  private func malformation() -> Fault {
+  private var malformation: Fault {
     guard node.members != nil else {
       return Fault(
         .wrongType, at: Int(node.offset), "this specifier is \(node.kindName), not a dictionary",
         cure: "make it a <dict>")
     }
     guard let type = node["Type"] else { return missing("Type") }
-    return wrong(type, "Type", wanted: "a string")
+    return wrongType(of: type, named: "Type", wanted: "a string")
   }
 
   private func missing(_ name: String) -> Fault {
@@ -175,12 +183,14 @@ extension SettingsSpecifier {
     return value
   }
 
-  private func string(_ value: PropertyListNode, _ name: String) throws(Fault) -> String {
-    guard let text = value.string else { throw wrong(value, name, wanted: "a string") }
+  private func string(_ value: PropertyListNode, named name: String) throws(Fault) -> String {
+    guard let text = value.string else {
+      throw wrongType(of: value, named: name, wanted: "a string")
+    }
     return text
   }
 
-  private func wrong(_ value: PropertyListNode, _ name: String, wanted: String) -> Fault {
+  private func wrongType(of value: PropertyListNode, named name: String, wanted: String) -> Fault {
     Fault(
       .wrongType, at: Int(value.offset),
       "\(name) of \(label) is \(value.kindName), not \(wanted)", cure: "change its type")

@@ -64,12 +64,4 @@ extension SettingsSpecifier.Kind {
     case .malformed: "specifier"
     }
   }
-
-  /// Whether the schema requires a `Title`.
-  var needsTitle: Bool {
-    switch self {
-    case .toggleSwitch, .multiValue, .childPane: true
-    default: false
-    }
-  }
 }

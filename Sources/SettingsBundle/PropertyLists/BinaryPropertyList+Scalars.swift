@@ -10,7 +10,7 @@ extension BinaryPropertyList {
     case 0x08, 0x09: return .boolean(marker == 0x09)
     case 0x10...0x14: return try integer(at: start)
     case 0x22:
-      let bits = number(at: try fixed(start, 4).lowerBound, size: 4)
+      let bits = number(at: try fixedContent(of: start, size: 4).lowerBound, size: 4)
       return .real(Double(Float(bitPattern: UInt32(bits))))
     case 0x23: return .real(try double(at: start))
     case 0x33: return .date(try date(at: start))
@@ -20,28 +20,25 @@ extension BinaryPropertyList {
     }
   }
 
-  private func fixed(_ start: Int, _ size: Int) throws(Fault) -> Range<Int> {
-    try content(of: start, behind: start + 1, 1, size: size)
+  private func fixedContent(of start: Int, size: Int) throws(Fault) -> Range<Int> {
+    try content(of: start, from: start + 1, count: 1, size: size)
   }
 
   /// Integers of up to four bytes are unsigned, those of eight and sixteen are signed.
   private func integer(at start: Int) throws(Fault) -> PropertyListNode.Value {
-    let range = try fixed(start, 1 << Int(bytes[start] & 0xF))
-    let low = number(at: range.lowerBound + max(0, range.count - 8), size: min(8, range.count))
-    let value = Int64(bitPattern: low)
-    let sign: UInt64 = value < 0 ? .max : 0
-    let high = range.count == 16 ? number(at: range.lowerBound, size: 8) : sign
-    if high == sign { return .integer(value) }
-    guard high == 0 else {
+    let range = try fixedContent(of: start, size: 1 << Int(bytes[start] & 0xF))
+    let bits = bytes[range].reduce(0 as Int128) { $0 &<< 8 | Int128($1) }
+    let number = range.count == 8 ? Int128(Int64(truncatingIfNeeded: bits)) : bits
+    guard let value = PropertyListNode.Value(integer: number) else {
       throw Fault(
         .integerOutOfRange, at: start, "this integer is outside \(Int64.min)…\(UInt64.max)",
         cure: "use a smaller one, a real or a string")
     }
-    return .unsigned(low)
+    return value
   }
 
   private func double(at start: Int) throws(Fault) -> Double {
-    Double(bitPattern: number(at: try fixed(start, 8).lowerBound, size: 8))
+    Double(bitPattern: number(at: try fixedContent(of: start, size: 8).lowerBound, size: 8))
   }
 
   private func date(at start: Int) throws(Fault) -> Date {

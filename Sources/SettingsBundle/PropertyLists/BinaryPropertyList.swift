@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Binary property lists: to these Xcode compiles the lists and strings of an application, and
-// `UserDefaults` on a Mac writes its files as such. The format is that of CoreFoundation's
+// Binary property lists: Xcode compiles the lists and strings of an application to this format, and
+// on a Mac `UserDefaults` writes its files in it. The format is that of CoreFoundation's
 // CFBinaryPList.c, big-endian: "bplist00", objects, a table of their offsets, and a trailer of 32
-// bytes with the table's offset and the widths of its numbers. An object is a marker byte, its kind
-// in the high half, and its content; containers refer to their elements by number.
+// bytes with the table's offset and the widths of its numbers. An object is a marker byte, with its
+// kind in the high half, and its content; containers refer to their elements by number.
 //
 // Containers may share elements, so a small file can describe a huge tree, or an infinite one.
 // Foundation builds that tree at any cost, crashes on sets and silently converts what it cannot
@@ -29,7 +29,8 @@ struct BinaryPropertyList {
   private var stack: [Open] = []
   private var root: PropertyListNode?
   private(set) var elements = 0
-  /// The number of the next key or value, which stands for its place: an object may be in several.
+  /// The number of the next key or value, which serves as its offset: one object may be in several
+  /// places.
   private var number: UInt32 = 0
   /// The bytes of all strings and data.
   var textBytes = 0
@@ -42,7 +43,7 @@ struct BinaryPropertyList {
     let keys: [Key]
     /// The bytes that refer to the elements of an array.
     let references: Range<Int>
-    /// How many elements were read.
+    /// The number of elements that were read.
     var next = 0
   }
 
@@ -84,11 +85,9 @@ struct BinaryPropertyList {
     else { throw damage(at: start, "its trailer contradicts its length") }
     return numbers[1]
   }
-}
 
-// MARK: - Containers
+  // MARK: - Containers
 
-extension BinaryPropertyList {
   /// The index of the innermost open container. `stack` must not be empty.
   private var top: Int { stack.count - 1 }
 
@@ -188,17 +187,15 @@ extension BinaryPropertyList {
         "shared objects expand to more than \(most) elements", cure: "convert the file to XML")
     }
   }
-}
 
-// MARK: - Bytes
+  // MARK: - Bytes
 
-extension BinaryPropertyList {
-  /// A big-endian number of at most eight bytes, which have to be there.
+  /// A big-endian number of at most eight bytes, which must be within the file.
   func number(at start: Int, size: Int) -> UInt64 {
     bytes[start..<start + size].reduce(0) { $0 << 8 | UInt64($1) }
   }
 
-  /// The number of the object that is named at `index`.
+  /// The number of the object that the reference at `index` names.
   private func reference(at index: Int) throws(Fault) -> Int {
     let object = Int(clamping: number(at: index, size: numberSize))
     guard object < objects else {
@@ -218,7 +215,7 @@ extension BinaryPropertyList {
 
   /// The range of `count` parts of `size` bytes each from `index`, for the object at `start`.
   func content(
-    of start: Int, behind index: Int, _ count: UInt64, size: Int
+    of start: Int, from index: Int, count: UInt64, size: Int
   ) throws(Fault) -> Range<Int> {
     guard index <= table, count <= UInt64((table - index) / size) else {
       throw damage(at: start, "an object extends past its end")
@@ -230,15 +227,18 @@ extension BinaryPropertyList {
   /// it.
   func content(of start: Int, size: Int) throws(Fault) -> Range<Int> {
     let low = bytes[start] & 0xF
-    if low < 0xF { return try content(of: start, behind: start + 1, UInt64(low), size: size) }
-    let marker = try content(of: start, behind: start + 1, 1, size: 1)
+    if low < 0xF {
+      return try content(of: start, from: start + 1, count: UInt64(low), size: size)
+    }
+    let marker = try content(of: start, from: start + 1, count: 1, size: 1)
     guard (0x10...0x13).contains(bytes[start + 1]) else {
       throw damage(at: start, "a count is not an integer")
     }
     let width = 1 << Int(bytes[start + 1] & 0xF)
-    let count = try content(of: start, behind: marker.upperBound, 1, size: width)
+    let count = try content(of: start, from: marker.upperBound, count: 1, size: width)
     return try content(
-      of: start, behind: count.upperBound, number(at: count.lowerBound, size: width), size: size)
+      of: start, from: count.upperBound, count: number(at: count.lowerBound, size: width),
+      size: size)
   }
 
   func damage(at offset: Int, _ what: String) -> Fault {

@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import KeepsakeValues
-
 extension UInt8 {
   static let lineFeed = UInt8(ascii: "\n")
   package static let carriageReturn = UInt8(ascii: "\r")
@@ -11,8 +9,8 @@ extension UInt8 {
 
   var isDigit: Bool { self &- 0x30 < 10 }
 
-  /// Whether the byte may be part of an XML name. Coarser than XML: the accepted names are ASCII
-  /// letters, so this only has to find the end of a name.
+  /// Whether the byte may be part of an XML name. Less strict than XML: all names that the parser
+  /// accepts are ASCII letters, so this only has to find the end of a name.
   var isName: Bool {
     if (self | 0x20) &- 0x61 < 26 || self >= 0x80 || isDigit { return true }
     return self == UInt8(ascii: "-") || self == UInt8(ascii: "_") || self == UInt8(ascii: ".")
@@ -27,16 +25,20 @@ extension UInt8 {
     default: nil
     }
   }
-}
 
-extension String {
-  /// Whether both have the same bytes. `==` compares by canonical equivalence, which is quadratic
-  /// in the length of a run of combining marks.
-  package func isSame(_ other: String) -> Bool { ByteText(self) == ByteText(other) }
+  /// 1 if both are equal, else 0; without a branch, for loops over many bytes.
+  func one(ifEqual other: UInt8) -> UInt8 {
+    let difference = self ^ other
+    return ((difference &- 1) & ~difference) >> 7
+  }
+
+  /// 1 unless the byte continues a character, else 0.
+  var isFirstOfCharacter: UInt8 { ~(self >> 7) & 1 | (self >> 6) & 1 }
 }
 
 extension [UInt8] {
-  static var byteOrderMark: [UInt8] { [0xEF, 0xBB, 0xBF] }
+  /// The index after a byte order mark of UTF-8, which may be missing.
+  package var startOfText: Int { starts(with: [0xEF, 0xBB, 0xBF]) ? 3 : 0 }
 
   /// The eight bytes at `index`, little-endian.
   func word(at index: Int) -> UInt64 {
@@ -58,18 +60,7 @@ extension [UInt8] {
   }
 }
 
-extension UInt8 {
-  /// 1 if both are equal, else 0; without a branch, for loops over many bytes.
-  func one(ifEqual other: UInt8) -> UInt8 {
-    let difference = self ^ other
-    return ((difference &- 1) & ~difference) >> 7
-  }
-
-  /// 1 unless the byte continues a character, else 0.
-  var isFirstOfCharacter: UInt8 { ~(self >> 7) & 1 | (self >> 6) & 1 }
-}
-
-/// Eight bytes at once, little-endian. A set of bytes is a mask of their highest bits.
+/// Eight bytes at once, little-endian. A set of them is a mask of their highest bits.
 extension UInt64 {
   /// A 1 in each byte.
   private static let ones: UInt64 = 0x0101_0101_0101_0101
@@ -97,11 +88,11 @@ extension UInt64 {
 }
 
 extension String {
-  /// Whether more than 30 combining marks follow each other, the limit of Unicode's Stream-Safe
+  /// Whether more than 30 combining marks follow each other: the limit of Unicode's Stream-Safe
   /// Text Format (UAX #15, section 13), which no text of any language exceeds. O(n).
   ///
-  /// Comparing by canonical equivalence takes the square of the length of such a run, minutes for
-  /// one hostile key.
+  /// Comparing by canonical equivalence is quadratic in the length of such a run: it takes minutes
+  /// for one hostile key.
   package var hasTooManyCombiningMarks: Bool {
     // A mark has at least two bytes.
     guard utf8.count > 60 else { return false }

@@ -6,7 +6,8 @@
 //   U+FFFF.
 
 enum CharacterCheck {
-  /// The bytes that are looked at together: enough for vector instructions, few to look at again.
+  /// The number of bytes that are checked together: enough for vector instructions, and few enough
+  /// to check again one by one.
   private static let block = 64
 
   /// Throws at the first byte of the range that is not part of a legal character. O(n).
@@ -31,7 +32,7 @@ enum CharacterCheck {
     }
   }
 
-  /// Whether all bytes are ASCII characters of XML, as in most of every file.
+  /// Whether all bytes are ASCII characters that XML allows. Most blocks of most files are.
   private static func arePlain(_ bytes: ArraySlice<UInt8>) -> Bool {
     bytes.withUnsafeBufferPointer { bytes in
       var arePlain: UInt8 = 1

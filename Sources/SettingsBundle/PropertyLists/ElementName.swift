@@ -2,7 +2,7 @@
 
 /// The elements within `<plist>`. The raw value is the name's bytes, little-endian, so that a name
 /// compares as one word.
-enum ElementName: UInt64, CaseIterable {
+enum ElementName: UInt64 {
   case array = 0x79_61_72_72_61
   case data = 0x61_74_61_64
   case date = 0x65_74_61_64
@@ -14,23 +14,14 @@ enum ElementName: UInt64, CaseIterable {
   case string = 0x67_6E_69_72_74_73
   case `true` = 0x65_75_72_74
 
-  var text: StaticString {
-    switch self {
-    case .array: "array"
-    case .data: "data"
-    case .date: "date"
-    case .dict: "dict"
-    case .false: "false"
-    case .integer: "integer"
-    case .key: "key"
-    case .real: "real"
-    case .string: "string"
-    case .true: "true"
+  var text: String {
+    withUnsafeBytes(of: rawValue.littleEndian) {
+      String(decoding: $0.prefix(count), as: UTF8.self)
     }
   }
 
   /// The element with the name in `range`. At least eight bytes must follow its start.
-  init?(_ bytes: [UInt8], _ range: Range<Int>) {
+  init?(_ bytes: [UInt8], in range: Range<Int>) {
     guard !range.isEmpty, range.count < 8 else { return nil }
     self.init(rawValue: bytes.word(at: range.lowerBound).lowest(range.count))
   }

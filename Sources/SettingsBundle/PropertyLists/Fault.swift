@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// A problem at a byte offset. Lines and columns are computed only for faults that are reported.
+/// A problem at a byte offset. It becomes a `PropertyListError`, with a line and a column, only if
+/// it is reported.
 package struct Fault: Error {
   package let code: PropertyListError.Code
   package let offset: Int
@@ -39,18 +40,13 @@ extension PropertyListError {
 }
 
 extension String {
-  /// This text in quotes on one line, cut after 60 scalars: it comes from an untrusted file.
+  /// This text, which comes from an untrusted file, in quotes on one line of at most 60 scalars.
   package var quoted: String {
     var result = "\""
     for scalar in unicodeScalars.prefix(60) {
-      result +=
-        scalar.value < 0x20 || scalar.value == 0x7F || isLineBreak(scalar)
-        ? scalar.escaped(asASCII: true) : String(scalar)
+      let needsEscape = scalar.value < 0x20 || [0x7F, 0x85, 0x2028, 0x2029].contains(scalar.value)
+      result += needsEscape ? scalar.escaped(asASCII: true) : String(scalar)
     }
     return result + (unicodeScalars.count > 60 ? "…\"" : "\"")
-  }
-
-  private func isLineBreak(_ scalar: Unicode.Scalar) -> Bool {
-    scalar == "\u{85}" || scalar == "\u{2028}" || scalar == "\u{2029}"
   }
 }

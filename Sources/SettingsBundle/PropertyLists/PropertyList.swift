@@ -5,14 +5,15 @@ package struct PropertyList: Sendable {
   package let root: PropertyListNode
   /// The number of values and keys.
   let elements: Int
-  /// The bytes of the text, or of a binary list; there with those of strings that it shares.
+  /// The number of bytes of the file, or of all strings and data of a binary list, if these are
+  /// more because objects share them.
   let bytes: Int
-  /// In UTF-8; nil of a binary list.
+  /// The UTF-8 text; nil for a binary list.
   private let text: [UInt8]?
 
   /// Maps the offsets of the nodes to lines and columns. O(n): create it once.
   ///
-  /// - Returns: nil for a binary list, where a key path has to tell the place.
+  /// - Returns: nil for a binary list, in which only a key path can name a place.
   package func sourceMap() -> SourceMap? { text.map { SourceMap($0) } }
 
   /// Whether the bytes start like a binary property list.
@@ -23,7 +24,7 @@ package struct PropertyList: Sendable {
   ///
   /// Stricter than Apple's parsers: nothing follows the root, keys are unique by canonical
   /// equivalence, dates exist, base64 is complete. Like Apple's parsers, and unlike XML, it keeps
-  /// CRLF in text. Iterative; O(n), of a binary list O(n log n) in the file and the tree.
+  /// CRLF in text. Iterative. O(n); for a binary list O(n log n) in the sizes of file and tree.
   ///
   /// - Parameters:
   ///   - bytes: The whole file.
@@ -39,7 +40,7 @@ package struct PropertyList: Sendable {
     if isBinary(bytes) { return try parse(binary: bytes, file: file, limits: limits) }
     var parser = PropertyListParser(bytes, limits: limits)
     do throws(Fault) {
-      try ForeignFormat.refuse(bytes)
+      try checkFormat(of: bytes)
       let root = try parser.document()
       return PropertyList(
         root: root, elements: parser.elements, bytes: bytes.count, text: bytes)
@@ -63,8 +64,32 @@ package struct PropertyList: Sendable {
     }
   }
 
-  /// Whether the bytes start like text in UTF-16 or UTF-32, which no reader of ours takes.
-  package static func isWide(_ bytes: [UInt8]) -> Bool { ForeignFormat.isWide(bytes) }
+  /// Throws if the first bytes are of another format than XML in UTF-8, so that the error can name
+  /// the conversion.
+  private static func checkFormat(of bytes: [UInt8]) throws(Fault) {
+    guard !isWide(bytes) else {
+      throw Fault(
+        .unsupportedEncoding, at: 0, "the file is in UTF-16 or UTF-32", cure: "save it as UTF-8")
+    }
+    let start = bytes.startOfText
+    guard let first = bytes[start...].firstIndex(where: { !$0.isSpace }) else {
+      throw Fault(
+        .empty, at: start, "the file is empty", cure: "write an XML property list into it")
+    }
+    guard bytes[first] == UInt8(ascii: "<") else {
+      throw Fault(
+        .notXML, at: first, "this is not XML, which starts with <, nor a binary property list",
+        cure: "convert it with plutil -convert xml1")
+    }
+  }
+
+  /// Whether this is text in UTF-16 or UTF-32, which we do not read, by its byte order mark or by
+  /// the zero bytes of a leading ASCII character.
+  package static func isWide(_ bytes: [UInt8]) -> Bool {
+    let (head, zeros) = (bytes.prefix(4), bytes.prefix(4).map { $0 == 0 })
+    return [[0xFF, 0xFE], [0xFE, 0xFF], [0, 0, 0xFE, 0xFF]].contains(where: head.starts)
+      || [[false, true], [true, false], [true, true, true, false]].contains(where: zeros.starts)
+  }
 }
 
 /// Limits on the size of a property list, each checked before memory is allocated.
@@ -81,9 +106,7 @@ public struct PropertyListLimits: Sendable, Hashable {
 
   /// The limits above.
   public init() {}
-}
 
-extension PropertyListLimits {
   /// Offsets have 32 bits, and the end of the file needs one too.
   package var effectiveBytes: Int { min(bytes, Int(UInt32.max) - 1) }
   var effectiveDepth: Int { min(depth, 512) }

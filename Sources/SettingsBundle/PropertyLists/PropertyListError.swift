@@ -2,13 +2,13 @@
 
 /// Why reading a property list or a Settings bundle failed, and where.
 ///
-/// `description` is one line, `file:line:column: problem; fix`, in a binary property list, which
-/// has no lines, `file:key path: problem; fix`. It names keys and types, and no values.
+/// `description` is one line, `file:line:column: problem; fix`, or for a binary property list,
+/// which has no lines, `file:key path: problem; fix`. It contains keys and types, and no values.
 public struct PropertyListError: Error, Sendable, CustomStringConvertible {
   /// The kind of problem, for programs.
   public let code: Code
-  /// The path of the file, starting with the path that the caller gave; of a warning the path in
-  /// the bundle.
+  /// The path of the file, which starts with the caller's path; for a warning the path in the
+  /// bundle.
   public private(set) var file: String
   /// The place in the file; nil in a binary property list, and if the file could not be read.
   public let position: SourcePosition?
@@ -19,15 +19,15 @@ public struct PropertyListError: Error, Sendable, CustomStringConvertible {
   public let message: String
   /// The error of the operating system if reading failed.
   public let cause: (any Error)?
-  /// The place, for sorting.
+  /// The offset of the fault, for sorting; 0 if it has none.
   package let offset: Int
 
   public var description: String { "\(place): \(message)" }
 
   /// A place for people.
-  package var place: String { Self.place(file, position, keyPath) }
+  package var place: String { Self.place(file: file, position: position, keyPath: keyPath) }
 
-  /// The same of a file by another name.
+  /// This error with another name of the file.
   package func named(_ file: String) -> PropertyListError {
     var error = self
     error.file = file
@@ -36,7 +36,7 @@ public struct PropertyListError: Error, Sendable, CustomStringConvertible {
 
   /// A place for people: `Root.plist:3:5`, in a binary list `Root.plist:PreferenceSpecifiers[3]`.
   package static func place(
-    _ file: String, _ position: SourcePosition?, _ keyPath: String?
+    file: String, position: SourcePosition?, keyPath: String?
   ) -> String {
     if let position { return "\(file):\(position)" }
     guard let keyPath else { return file }
@@ -81,24 +81,18 @@ extension PropertyListError {
     // The schema of a Settings bundle.
     case requiredKeyMissing, wrongType, emptyKey, countMismatch, defaultNotAmongValues
     case unsignedTooLarge, invalidPanePath, conflictingDefaults
-    // What reading does not mind, and `kvsync plist --lint` reports.
+    // Faults that only `kvsync plist --lint` reports.
     case unknownType, unknownKey
 
     /// Whether the input exceeds a limit of the caller, and may be valid otherwise.
     var isLimit: Bool {
-      switch self {
-      case .fileTooLarge, .tooDeep, .tooManyElements, .textTooLong, .tooManyPanes, .panesTooDeep:
-        true
-      default: false
-      }
+      [.fileTooLarge, .tooDeep, .tooManyElements, .textTooLong, .tooManyPanes, .panesTooDeep]
+        .contains(self)
     }
 
-    /// Whether the file itself could not be read, whatever is in it.
+    /// Whether the file could not be read, whatever its content is.
     package var isOfFile: Bool {
-      switch self {
-      case .missing, .notAFile, .permissionDenied, .unreadable: true
-      default: false
-      }
+      [.missing, .notAFile, .permissionDenied, .unreadable].contains(self)
     }
   }
 }

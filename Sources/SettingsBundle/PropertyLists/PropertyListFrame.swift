@@ -17,13 +17,13 @@ struct PropertyListFrame {
   private(set) var key: Key?
   /// The keys, once there are too many to compare one by one.
   private var keys: Set<String> = []
-  /// The places in `RecentKeys` of the keys, a bit each.
-  private var places: UInt64 = 0
+  /// The slots in `RecentKeys` of the keys, a bit each.
+  private var slots: UInt64 = 0
   /// Whether `RecentKeys` found each key.
   private var areShort = true
 
   private static let comparedOneByOne = 8
-  /// Reserved at once, because growing to as many one by one would take as long as parsing.
+  /// Reserved at once, because growing one by one would take as long as the parsing.
   private static let usualMembers = 6
 
   init(isDictionary: Bool, offset: UInt32) {
@@ -39,37 +39,35 @@ struct PropertyListFrame {
 
   /// Starts a member. Keys must be unique by canonical equivalence, as `String` compares.
   ///
-  /// - Parameter place: The key's place in `RecentKeys`; nil if it was not found there.
-  mutating func open(key text: String, at offset: UInt32, place: Int? = nil) throws(Fault) {
-    if isNew(at: place) {
-      key = Key(text: text, offset: offset)
-      return
-    }
-    if text.hasTooManyCombiningMarks {
-      throw Fault(
-        .textTooLong, at: Int(offset), "this key has more than 30 combining marks in a row",
-        cure: "rename it")
-    }
-    if hasKey(text) {
-      throw Fault(
-        .duplicateKey, at: Int(offset), "duplicate key \(text.quoted)",
-        cure: "remove or rename one of the two")
+  /// - Parameter slot: The key's slot in `RecentKeys`; nil if the key was not found there.
+  mutating func open(key text: String, at offset: UInt32, slot: Int? = nil) throws(Fault) {
+    if !isNew(inSlot: slot) {
+      if text.hasTooManyCombiningMarks {
+        throw Fault(
+          .textTooLong, at: Int(offset), "this key has more than 30 combining marks in a row",
+          cure: "rename it")
+      }
+      if hasKey(text) {
+        throw Fault(
+          .duplicateKey, at: Int(offset), "duplicate key \(text.quoted)",
+          cure: "remove or rename one of the two")
+      }
     }
     key = Key(text: text, offset: offset)
   }
 
-  /// Notes the place of a key in `RecentKeys`.
+  /// Notes the slot of a key in `RecentKeys`.
   ///
-  /// - Returns: whether the key is surely new, as one of ASCII is where no other has its place and
-  ///   all are ASCII: other texts may be canonically equal.
-  private mutating func isNew(at place: Int?) -> Bool {
-    guard let place else {
+  /// - Returns: true if the key is surely new: no other key has its slot, and all keys are ASCII,
+  ///   so that none is canonically equal to another.
+  private mutating func isNew(inSlot slot: Int?) -> Bool {
+    guard let slot else {
       areShort = false
       return false
     }
-    let bit: UInt64 = 1 << place
-    defer { places |= bit }
-    return areShort && places & bit == 0
+    let bit: UInt64 = 1 << slot
+    defer { slots |= bit }
+    return areShort && slots & bit == 0
   }
 
   private mutating func hasKey(_ text: String) -> Bool {
@@ -78,14 +76,14 @@ struct PropertyListFrame {
     return keys.contains(text)
   }
 
-  /// The key path of what the innermost of these frames waits for; nil at the root.
+  /// The key path of the next value of the innermost frame; nil at the root.
   static func keyPath(of frames: [PropertyListFrame]) -> String? {
-    var path = KeyPathText()
+    var path: [KeyPathStep] = []
     for frame in frames {
       if let key = frame.key { path.append(.key(key.text)) }
       if !frame.isDictionary { path.append(.index(frame.nodes.count)) }
     }
-    return path.text
+    return path.keyPath
   }
 
   mutating func place(_ node: consuming PropertyListNode) {

@@ -9,8 +9,7 @@ extension PropertyListParser {
   ) throws(Fault) -> PropertyListNode.Value {
     switch name {
     case .string: return .string(isEmpty ? "" : try string(name, at: start))
-    case .true: return try boolean(true, name, at: start, isEmpty: isEmpty)
-    case .false: return try boolean(false, name, at: start, isEmpty: isEmpty)
+    case .true, .false: return .boolean(try boolean(name, isEmpty: isEmpty))
     default: break
     }
     let range = isEmpty ? cursor.index..<cursor.index : try rawText(name, at: start)
@@ -22,17 +21,16 @@ extension PropertyListParser {
     }
   }
 
-  private mutating func boolean(
-    _ value: Bool, _ name: ElementName, at start: Int, isEmpty: Bool
-  ) throws(Fault) -> PropertyListNode.Value {
-    if isEmpty { return .boolean(value) }
-    guard cursor.at("</") else {
-      throw Fault(
-        .invalidBoolean, at: cursor.index, "<\(name.text)> is not empty",
-        cure: "write <\(name.text)/>")
+  private mutating func boolean(_ name: ElementName, isEmpty: Bool) throws(Fault) -> Bool {
+    if !isEmpty {
+      guard cursor.at("</") else {
+        throw Fault(
+          .invalidBoolean, at: cursor.index, "<\(name.text)> is not empty",
+          cure: "write <\(name.text)/>")
+      }
+      try closingTag(name)
     }
-    try closingTag(name)
-    return .boolean(value)
+    return name == .true
   }
 
   /// Strict RFC 4648 base64 with white space anywhere: padding is required and its spare bits are
@@ -55,91 +53,74 @@ extension PropertyListParser {
     while last > first, cursor.bytes[last - 1].isSpace { last -= 1 }
     return first..<last
   }
-}
 
-// MARK: - Numbers
+  // MARK: - Numbers
 
-extension PropertyListParser {
   /// `[+-]?([0-9]+|0[xX][0-9A-Fa-f]+)` from `Int64.min` to `UInt64.max`, with white space around
   /// it.
   private func integer(
     _ range: Range<Int>, at start: Int
   ) throws(Fault) -> PropertyListNode.Value {
-    let text = trimmed(range)
-    var digits = cursor.bytes[text]
+    var digits = cursor.bytes[trimmed(range)]
     let isNegative = digits.first == UInt8(ascii: "-")
     if isNegative || digits.first == UInt8(ascii: "+") { digits.removeFirst() }
-    var radix: UInt64 = 10
+    var radix: UInt8 = 10
     if digits.count > 2, digits.first == UInt8(ascii: "0"),
       digits[digits.startIndex + 1] | 0x20 == UInt8(ascii: "x")
     {
       radix = 16
       digits.removeFirst(2)
     }
-    var magnitude: UInt64 = 0
-    var overflows = digits.isEmpty
+    guard !digits.isEmpty else { throw notAnInteger(at: start) }
+    var magnitude: Int128 = 0
     for byte in digits {
-      guard let digit = byte.hexDigit, digit < radix else { throw notAnInteger(start) }
-      let product = magnitude.multipliedReportingOverflow(by: radix)
-      let sum = product.partialValue.addingReportingOverflow(UInt64(digit))
-      overflows = overflows || product.overflow || sum.overflow
-      magnitude = sum.partialValue
+      guard let digit = byte.hexDigit, digit < radix else { throw notAnInteger(at: start) }
+      // Saturates above every integer, so that any number of digits fits.
+      magnitude = min(magnitude * Int128(radix) + Int128(digit), 1 << 64)
     }
-    guard !digits.isEmpty else { throw notAnInteger(start) }
-    if !overflows, let number = Self.signed(magnitude, isNegative) { return .integer(number) }
-    guard !overflows, !isNegative else {
+    guard let value = PropertyListNode.Value(integer: isNegative ? -magnitude : magnitude) else {
       throw Fault(
         .integerOutOfRange, at: start, "this integer is outside \(Int64.min)…\(UInt64.max)",
         cure: "use a smaller one, a <real> or a <string>")
     }
-    return .unsigned(magnitude)
+    return value
   }
 
-  private static func signed(_ magnitude: UInt64, _ isNegative: Bool) -> Int64? {
-    guard isNegative else { return Int64(exactly: magnitude) }
-    return magnitude <= Int64.min.magnitude ? Int64(truncatingIfNeeded: 0 &- magnitude) : nil
-  }
-
-  private func notAnInteger(_ start: Int) -> Fault {
+  private func notAnInteger(at start: Int) -> Fault {
     Fault(
       .invalidInteger, at: start, "this is not an integer",
       cure: "write decimal digits, or 0x and hexadecimal ones")
   }
 
+  private static let namesOfReals = [
+    "nan", "inf", "+inf", "-inf", "infinity", "+infinity", "-infinity",
+  ]
+
   /// A decimal number, or CoreFoundation's names of NaN and infinity, with white space around it.
   /// Underflow gives 0, overflow is an error.
   private func real(_ range: Range<Int>, at start: Int) throws(Fault) -> Double {
-    let text = trimmed(range)
-    // `Double` reads hexadecimal digits and more names too.
-    let isDecimal = cursor.bytes[text].allSatisfy { byte in
+    let text = cursor.text(trimmed(range))
+    // `Double` also reads hexadecimal digits and other names.
+    let isDecimal = text.utf8.allSatisfy { byte in
       byte.isDigit || byte | 0x20 == UInt8(ascii: "e") || byte == UInt8(ascii: ".")
         || byte == UInt8(ascii: "+") || byte == UInt8(ascii: "-")
     }
-    guard isDecimal, let number = Double(cursor.text(text)) else {
-      return try special(text, at: start)
+    let isName = !isDecimal && Self.namesOfReals.contains(text.lowercased())
+    guard isDecimal || isName, let number = Double(text) else {
+      throw Fault(
+        .invalidReal, at: start, "this is not a number",
+        cure: "write digits such as 1.5, or nan, inf, -inf")
     }
-    guard number.isFinite else {
+    guard number.isFinite || isName else {
       throw Fault(
         .realOutOfRange, at: start, "this number is too large", cure: "write a smaller one, or inf")
     }
     return number
   }
 
-  private func special(_ text: Range<Int>, at start: Int) throws(Fault) -> Double {
-    switch text.count > 9 ? "" : cursor.text(text).lowercased() {
-    case "nan": return .nan
-    case "inf", "+inf", "infinity", "+infinity": return .infinity
-    case "-inf", "-infinity": return -.infinity
-    default:
-      throw Fault(
-        .invalidReal, at: start, "this is not a number",
-        cure: "write digits such as 1.5, or nan, inf, -inf")
-    }
-  }
-
   /// `YYYY-MM-DDTHH:MM:SSZ` of the proleptic Gregorian calendar, years 1 to 9999.
   private func date(_ range: Range<Int>, at start: Int) throws(Fault) -> Date {
-    // Of the forms that `ISO8601` reads, this one alone has 20 characters.
+    // `ISO8601` reads no other form of 20 characters.
     guard range.count == 20, cursor.bytes[range.lowerBound + 10] == UInt8(ascii: "T"),
       !cursor.bytes.matches("0000", at: range.lowerBound),
       let seconds = ISO8601.secondsSince2001(cursor.text(range))

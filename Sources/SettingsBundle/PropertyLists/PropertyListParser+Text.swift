@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Text of elements. Most text has neither references nor CDATA and becomes a `String` directly;
-// other text is assembled in a buffer.
+// The text of elements. Most text has neither references nor CDATA, and becomes a `String`
+// directly; other text is assembled in a buffer.
 
 extension PropertyListParser {
   /// Reads the text of `<string>` or `<key>` and the closing tag; the cursor is after the opening
@@ -84,11 +84,9 @@ extension PropertyListParser {
     }
     buffer.append(contentsOf: cursor.bytes[try plainText(name, at: start, used: buffer.count)])
   }
-}
 
-// MARK: - References
+  // MARK: - References
 
-extension PropertyListParser {
   /// Reads `&name;`, `&#123;` or `&#x7B;`.
   private mutating func reference() throws(Fault) -> Unicode.Scalar {
     let start = cursor.index

@@ -41,11 +41,9 @@ struct PropertyListParser {
 
   /// The key path of the parser's position; nil at the root.
   var keyPath: String? { PropertyListFrame.keyPath(of: stack) }
-}
 
-// MARK: - The document
+  // MARK: - The document
 
-extension PropertyListParser {
   /// Reads everything before the first value.
   private mutating func prolog() throws(Fault) {
     let isOther = try cursor.declaration()
@@ -88,20 +86,18 @@ extension PropertyListParser {
       .unexpectedText, at: cursor.index, "text between the elements of <\(name)>",
       cure: "remove it, or move it into a <string>")
   }
-}
 
-// MARK: - Elements
+  // MARK: - Elements
 
-extension PropertyListParser {
   private mutating func element() throws(Fault) {
     let start = cursor.index
-    try expectElement(at: start)
+    try countElement(at: start)
     let (name, isEmpty) = try openingTag()
     if name == .key {
       try key(at: start, isEmpty: isEmpty)
       return
     }
-    try expectValue(name, at: start)
+    try checkValue(at: start)
     guard name == .array || name == .dict else {
       place(try scalar(name, at: start, isEmpty: isEmpty), at: start)
       return
@@ -115,8 +111,7 @@ extension PropertyListParser {
     if isEmpty { try finishContainer(at: start) }
   }
 
-  /// Counts the element that starts here.
-  private mutating func expectElement(at start: Int) throws(Fault) {
+  private mutating func countElement(at start: Int) throws(Fault) {
     guard elements < limits.elements else {
       throw Fault(
         .tooManyElements, at: start, "the file has more than \(limits.elements) elements",
@@ -125,8 +120,9 @@ extension PropertyListParser {
     elements += 1
   }
 
-  private func expectValue(_ name: ElementName, at start: Int) throws(Fault) {
-    // Indexing avoids copies of frames here and below: they would cost more than the rest.
+  /// Throws if no value may start here.
+  private func checkValue(at start: Int) throws(Fault) {
+    // Indexing avoids copies of frames, here and below: they would take longer than the parsing.
     if !stack.isEmpty {
       guard stack[top].isDictionary, stack[top].key == nil else { return }
       throw Fault(
@@ -145,11 +141,10 @@ extension PropertyListParser {
     }
     if let pending = stack[top].key { throw Self.noValue(for: pending, at: start) }
     if !isEmpty,
-      let (key, count) = recentKeys.find(
-        in: cursor.bytes, at: cursor.index, limit: limits.textBytes)
+      let key = recentKeys.find(in: cursor.bytes, at: cursor.index, limit: limits.textBytes)
     {
-      cursor.index += count
-      try stack[top].open(key: key.text, at: UInt32(start), place: key.place)
+      cursor.index += key.count
+      try stack[top].open(key: key.text, at: UInt32(start), slot: key.slot)
     } else {
       let text = isEmpty ? "" : try string(.key, at: start)
       try stack[top].open(key: text, at: UInt32(start))
@@ -181,5 +176,71 @@ extension PropertyListParser {
     } else {
       stack[top].place(node)
     }
+  }
+
+  // MARK: - Tags
+
+  /// Reads `<name>` or `<name/>`, whatever attributes it has.
+  private mutating func openingTag() throws(Fault) -> (name: ElementName, isEmpty: Bool) {
+    if let name = plainTag() { return (name, false) }
+    let start = cursor.index
+    cursor.index += 1
+    let range = cursor.name()
+    guard let name = ElementName(cursor.bytes, in: range) else {
+      throw unknown(range, at: start)
+    }
+    if cursor.take("/>") { return (name, true) }
+    guard cursor.byte.isSpace, cursor.skipTag() else { throw malformed("<\(name.text)>") }
+    return (name, cursor.bytes[cursor.index - 2] == UInt8(ascii: "/"))
+  }
+
+  /// Reads a tag that is exactly `<name>`: the fast path for nearly all tags.
+  private mutating func plainTag() -> ElementName? {
+    let word = cursor.bytes.word(at: cursor.index + 1)
+    guard let length = word.firstByte(UInt8(ascii: ">")),
+      let name = ElementName(rawValue: word.lowest(length))
+    else { return nil }
+    cursor.index += length + 2
+    return name
+  }
+
+  /// Reads `</name>`.
+  mutating func closingTag(_ name: ElementName) throws(Fault) {
+    let after = cursor.index + 2 + name.count
+    guard after <= cursor.end, cursor.bytes[after] == UInt8(ascii: ">"),
+      cursor.bytes.word(at: cursor.index + 2).lowest(name.count) == name.rawValue
+    else { return try closingTag(name.text) }
+    cursor.index = after + 1
+  }
+
+  /// Reads a closing tag with white space or faults.
+  private mutating func closingTag(_ name: String) throws(Fault) {
+    let start = cursor.index
+    cursor.index += 2
+    let found = cursor.name()
+    guard cursor.text(found) == name else {
+      throw Fault(
+        .mismatchedTag, at: start, "expected </\(name)>", cure: "close the element that is open")
+    }
+    cursor.skipSpace()
+    guard cursor.take(">") else { throw malformed("</\(name)>") }
+  }
+
+  /// The fault at the cursor, within a tag.
+  private func malformed(_ tag: String) -> Fault {
+    Fault(
+      .malformedTag, at: cursor.index, "\(tag) is malformed here", cure: "close the tag with >")
+  }
+
+  private func unknown(_ name: Range<Int>, at start: Int) -> Fault {
+    guard !name.isEmpty else {
+      return Fault(
+        .malformedTag, at: start, "< does not start a tag here",
+        cure: "write &lt; for the character")
+    }
+    return Fault(
+      .unexpectedElement, at: start,
+      "\(cursor.text(name).quoted) is not an element of a property list",
+      cure: "remove it, or write its name in lower case")
   }
 }

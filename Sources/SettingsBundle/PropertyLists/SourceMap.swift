@@ -1,17 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Maps byte offsets to lines and columns. A file can be one line of megabytes with a warning at
-// each element, which rules out scanning from the start and an index of lines. Checkpoints every
-// `stride` bytes bound a lookup to `stride` steps.
+// each element: a scan from the start, or from the line's start, would be quadratic. Checkpoints
+// every `stride` bytes limit a lookup to `stride` steps.
 
 /// The lines and columns of one file.
 package struct SourceMap: Sendable {
   private static let stride = 1024
 
   private let bytes: [UInt8]
-  private var checkpoints: [Place] = []
+  private var checkpoints: [Checkpoint] = []
 
-  private struct Place {
+  private struct Checkpoint {
     var line: UInt32 = 1
     var column: UInt32 = 1
 
@@ -29,7 +29,7 @@ package struct SourceMap: Sendable {
       }
     }
 
-    /// Steps over a block; false, and no step, if it has a CR.
+    /// Steps over a block. Returns false, and makes no step, if the block has a CR.
     mutating func step(over block: ArraySlice<UInt8>) -> Bool {
       block.withUnsafeBufferPointer { block in
         var (breaks, returns): (UInt16, UInt8) = (0, 0)
@@ -54,8 +54,8 @@ package struct SourceMap: Sendable {
   /// O(n) in the bytes.
   package init(_ bytes: [UInt8]) {
     self.bytes = bytes
-    var place = Place()
-    let start = bytes.starts(with: [UInt8].byteOrderMark) ? 3 : 0
+    var place = Checkpoint()
+    let start = bytes.startOfText
     checkpoints.reserveCapacity(bytes.count / Self.stride + 1)
     for block in Swift.stride(from: 0, through: bytes.count, by: Self.stride) {
       checkpoints.append(place)
@@ -71,11 +71,9 @@ package struct SourceMap: Sendable {
     let offset = min(max(offset, 0), bytes.count)
     let checkpoint = offset / Self.stride
     var place = checkpoints[checkpoint]
-    let start = bytes.starts(with: [UInt8].byteOrderMark) ? 3 : 0
-    var index = max(checkpoint * Self.stride, start)
-    while index < offset {
+    let start = max(checkpoint * Self.stride, bytes.startOfText)
+    for index in Swift.stride(from: start, to: offset, by: 1) {
       place.step(over: index, of: bytes)
-      index += 1
     }
     return SourcePosition(offset: offset, line: Int(place.line), column: Int(place.column))
   }

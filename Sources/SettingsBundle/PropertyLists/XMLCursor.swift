@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// A position in the bytes of an XML file, and the lexical rules that XML shares with other formats.
+// A position in the bytes of an XML file, and the lexical rules of XML.
 //
-// Invariants: eight added NULs follow the file in `bytes`, from `end` on, and no byte of the file
-// after the XML declaration is NUL (`CharacterCheck`). So a byte, and a word of eight, may be read
-// wherever `index <= end`, and a loop over a class of bytes stops at the end. `index` never exceeds
-// `end`.
+// Invariants: eight NULs are appended to the file in `bytes`, from `end` on, and no byte of the
+// file after the XML declaration is NUL (`CharacterCheck`). So a byte, and a word of eight bytes,
+// may be read wherever `index <= end`, and a loop over a class of bytes stops at the end. `index`
+// never exceeds `end`.
 
 struct XMLCursor {
   let bytes: [UInt8]
@@ -28,18 +28,8 @@ struct XMLCursor {
     return true
   }
 
-  /// Takes a `>`.
-  mutating func takeClose() -> Bool {
-    guard bytes[index] == UInt8(ascii: ">") else { return false }
-    index += 1
-    return true
-  }
-
-  /// - Returns: whether there was white space.
-  @discardableResult mutating func skipSpace() -> Bool {
-    let start = index
+  mutating func skipSpace() {
     while bytes[index].isSpace { index += 1 }
-    return index > start
   }
 
   /// The range of a name, which may be empty.
@@ -67,11 +57,9 @@ struct XMLCursor {
       .unexpectedEnd, at: end, "the file ends inside \(what)",
       cure: "complete it, or fetch the file again")
   }
-}
 
-// MARK: - Comments and processing instructions
+  // MARK: - Comments and processing instructions
 
-extension XMLCursor {
   /// Skips white space, comments and processing instructions.
   mutating func skipMisc() throws(Fault) {
     while true {
@@ -106,5 +94,67 @@ extension XMLCursor {
     }
     defer { index += closing.utf8CodeUnitCount }
     return first..<index
+  }
+}
+
+// MARK: - The prolog
+
+/// The XML declaration (XML 1.0, production 23) and the document type (28) without an internal
+/// subset, so that no file can declare an entity. Like Foundation's parser, this reads only the
+/// parts that the rest of the file depends on.
+extension XMLCursor {
+  /// Skips a byte order mark and the XML declaration.
+  ///
+  /// - Returns: whether it declares another encoding than UTF-8.
+  mutating func declaration() throws(Fault) -> Bool {
+    index = bytes.startOfText
+    skipSpace()
+    guard at("<?xml"), !bytes[index + 5].isName else { return false }
+    let start = index
+    try instruction()
+    guard let name = bytes[start..<index].firstRange(of: Array("encoding".utf8)) else {
+      return false
+    }
+    var value = self
+    value.index = name.upperBound
+    value.skipSpace()
+    guard value.take("=") else { return false }
+    value.skipSpace()
+    guard let encoding = value.literal() else { return false }
+    return encoding.count > 5 || !["UTF-8", "UTF8"].contains(text(encoding).uppercased())
+  }
+
+  /// Throws at the first byte from here on that is not ASCII. ASCII bytes are the same characters
+  /// in each encoding that a file without a byte order mark is likely to have.
+  func checkASCII() throws(Fault) {
+    guard let other = bytes[index..<end].firstIndex(where: { $0 >= 0x80 }) else { return }
+    throw Fault(
+      .unsupportedEncoding, at: other,
+      "this character is not ASCII, and the declared encoding is not UTF-8",
+      cure: "save the file as UTF-8 and declare that")
+  }
+
+  /// Skips an optional document type.
+  mutating func doctype() throws(Fault) {
+    guard take("<!DOCTYPE") else { return }
+    guard skipTag() else {
+      throw isAtEnd
+        ? endOfFile(inside: "the document type")
+        : Fault(
+          .internalSubset, at: index, "the document type declares entities or elements",
+          cure: "remove everything from [ to ]")
+    }
+  }
+
+  /// Skips the rest of a tag, with its `>`.
+  ///
+  /// - Returns: false if a `[` or `<` outside quotes, or the end, precedes the `>`; the cursor is
+  ///   then there.
+  mutating func skipTag() -> Bool {
+    while !isAtEnd, byte != UInt8(ascii: "["), byte != UInt8(ascii: "<") {
+      if take(">") { return true }
+      if literal() == nil { index += 1 }
+    }
+    return false
   }
 }

@@ -30,7 +30,8 @@ import Testing
     for length in 0..<100 {
       let text = String(repeating: "a", count: length)
       let root = try parse("\(Self.head)\(text)\(piece)\(text)</string></plist>")
-      #expect(root.string?.isSame(text + plain + text) == true, "after \(length)")
+      let bytes = Array((text + plain + text).utf8)
+      #expect(root.string.map { Array($0.utf8) } == bytes, "after \(length)")
     }
   }
 
