@@ -1,62 +1,55 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What is imported, read piece by piece: a file, a pipe or a device, to its end, whatever its size
-// claims to be.
+// Reads a file, a pipe or a device piece by piece to its end, whatever size the system reports.
 
 package import Foundation
+import KeepsakeSettingsBundle
 
-/// The bytes of an input, one after the other, and the part of them that is being gathered.
+/// Reads the bytes of an input in parts, such as lines.
 package final class ImportInput {
   let name: String
-  /// The maximum size of a line, or of an array of them, in bytes. The largest value has 16 MiB,
-  /// and JSON may escape each of its bytes by six.
+  /// The maximum size of a line, or of an array of lines, in bytes. The largest value has 16 MiB,
+  /// and JSON may escape each of its bytes as six.
   static let maximumPart = 100 << 20
 
   private let read: (Int) throws -> Data?
   private var chunk: [UInt8] = []
   private var place = 0
-  /// What was gathered last.
+  /// The part that was read last.
   private(set) var part: [UInt8] = []
 
   /// - Parameters:
-  ///   - name: for messages.
-  ///   - read: gives up to so many bytes, and nil or none at the end.
+  ///   - name: the name of the input, for messages.
+  ///   - read: returns the next bytes, at most the given number; nil or none at the end.
   package init(name: String, read: @escaping (Int) throws -> Data?) {
     self.name = name
     self.read = read
   }
 
-  static let mark: [UInt8] = [0xEF, 0xBB, 0xBF]
-
-  static func isBlank(_ byte: UInt8) -> Bool {
-    byte == 0x20 || byte == 0x09 || byte == 0x0D || byte == 0x0A
+  /// The first byte that is neither white space nor a byte of a byte order mark.
+  static func firstContent(of bytes: [UInt8]) -> UInt8? {
+    bytes.first { !$0.isSpace && ![0xEF, 0xBB, 0xBF].contains($0) }
   }
 
-  /// The first byte that is not white space, nor of a byte order mark.
-  static func first(_ bytes: some Sequence<UInt8>) -> UInt8? {
-    bytes.first { !isBlank($0) && !mark.contains($0) }
-  }
-
-  /// The beginning, with white space as far as something follows it within 16 MiB, which is not
-  /// used up; empty when there is nothing.
-  func head() throws -> [UInt8] {
-    if place == chunk.count { try refill() }
-    var start = chunk
-    var hasContent = Self.first(chunk) != nil
-    // A pipe may give less than what tells the formats from each other.
-    while start.count < 16 || !hasContent && start.count < 1 << 24, !chunk.isEmpty {
+  /// The beginning of the input, which stays unread: at least 16 bytes, and of leading white space
+  /// up to 16 MiB. Shorter only if the input is; called before anything is read.
+  func peek() throws -> [UInt8] {
+    var start: [UInt8] = []
+    var hasContent = false
+    // A read of a pipe may return too few bytes to recognise the format.
+    repeat {
       try refill()
       start += chunk
-      hasContent = hasContent || Self.first(chunk) != nil
-    }
+      hasContent = hasContent || Self.firstContent(of: chunk) != nil
+    } while !chunk.isEmpty && (start.count < 16 || !hasContent && start.count < 1 << 24)
     chunk = start
-    return [UInt8](chunk[place...])
+    return start
   }
 
   private func refill() throws {
     do {
       place = 0
-      // Fewer bytes than that are no end: a pipe gives what it has.
+      // Fewer bytes are not the end: a pipe returns those that it has.
       chunk = [UInt8](try read(1 << 16) ?? Data())
     } catch let error as InputError {
       throw error
@@ -66,20 +59,20 @@ package final class ImportInput {
     }
   }
 
-  /// The next byte, which is not used up; nil at the end.
-  func next() throws -> UInt8? {
+  private func hasMore() throws -> Bool {
     if place == chunk.count { try refill() }
-    return place < chunk.count ? chunk[place] : nil
+    return place < chunk.count
   }
 
-  func skip() { place += 1 }
+  /// - Parameter count: at most the bytes that `peek` returned.
+  func skip(_ count: Int) { place += count }
 
-  /// Everything that is left.
+  /// The bytes that were not read yet.
   ///
-  /// - Returns: nil if that is more than `limit` bytes.
+  /// - Returns: nil if they are more than `limit`.
   func rest(limit: Int) throws -> [UInt8]? {
     var bytes: [UInt8] = []
-    while try next() != nil {
+    while try hasMore() {
       bytes += chunk[place...]
       place = chunk.count
       if bytes.count > limit { return nil }
@@ -87,13 +80,15 @@ package final class ImportInput {
     return bytes
   }
 
-  /// Gathers a part.
+  /// Reads the next part, and the byte that ends it.
   ///
-  /// - Parameter end: the byte that it ends before; nil for the end of the input.
-  /// - Returns: whether that byte was found; otherwise the input ended.
-  func gather(line: Int, upTo end: UInt8? = nil) throws -> Bool {
-    drop()
-    while try next() != nil {
+  /// - Parameters:
+  ///   - line: the number of the line, for messages.
+  ///   - end: the byte that ends the part; nil for the end of the input.
+  /// - Returns: false if the input ended without that byte.
+  func readPart(line: Int, upTo end: UInt8? = nil) throws -> Bool {
+    releasePart()
+    while try hasMore() {
       let length = chunk.withUnsafeBytes { chunk in
         let rest = UnsafeRawBufferPointer(rebasing: chunk[place...])
         let length = rest.baseAddress.flatMap { start in
@@ -102,7 +97,7 @@ package final class ImportInput {
         part += rest.prefix(length ?? rest.count)
         return length
       }
-      place = length.map { place + $0 } ?? chunk.count
+      place = length.map { place + $0 + 1 } ?? chunk.count
       guard part.count <= Self.maximumPart else {
         throw InputError(
           kind: .data,
@@ -114,6 +109,6 @@ package final class ImportInput {
     return false
   }
 
-  /// Lets go of what was gathered.
-  func drop() { part.removeAll(keepingCapacity: part.capacity <= 1 << 20) }
+  /// Removes the part, and frees its memory if that is more than 1 MiB.
+  func releasePart() { part.removeAll(keepingCapacity: part.capacity <= 1 << 20) }
 }

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Lint reads a bundle leniently, to find every fault, then checks rules that no reader enforces, in
-// `Lint+Rows.swift`.
+// Lint reads a bundle leniently, to find every fault, then checks rules that no reader enforces.
 
 package import KeepsakeSettingsBundle
 import KeepsakeValues
@@ -13,7 +12,7 @@ extension SettingsBundle {
   ///
   /// - Parameters:
   ///   - path: as for `init(at:mode:idiom:limits:)`.
-  ///   - others: the rules whose warnings do not count, of `lintRules`; errors always do.
+  ///   - others: the rules, of `lintRules`, whose warnings are left out; errors never are.
   /// - Returns: one finding for each place and rule. A malformed `Root.plist` is one finding.
   /// - Throws: `PropertyListError` when a file cannot be read.
   package static func lint(
@@ -34,17 +33,15 @@ extension SettingsBundle {
     }
     try read(nil)
     // Without variants, all devices read the same files.
-    let folders = Set(readings.flatMap(\.panes).map(\.folder) + [""])
-    let names = folders.flatMap { folder.names(in: $0) }
+    let folders = readings.flatMap(\.panes).map { pane in
+      pane.file.split(separator: "/").dropLast().joined(separator: "/")
+    }
+    let names = Set(folders + [""]).flatMap { folder.names(in: $0) }
     for idiom in Idiom.allCases
     where names.contains(where: { $0.hasSuffix("~\(idiom.suffix).plist") }) {
       try read(idiom)
     }
-    for bundle in readings {
-      var lint = Lint(bundle)
-      lint.run()
-      findings += lint.sorted
-    }
+    findings += readings.flatMap { BundleLinter($0).sorted }
     var seen: Set<ByteText> = []
     return findings.filter { finding in
       (finding.severity == .error || !others.contains(finding.rule))
@@ -52,8 +49,7 @@ extension SettingsBundle {
     }
   }
 
-  /// A path within the bundle at `path`, or a text that starts with one, prefixed by the caller's
-  /// path.
+  /// Prefixes `path` to a path within the bundle there, or to a text that starts with one.
   package static func shownPath(
     of file: String, at path: String
   ) throws(PropertyListError) -> String {
@@ -61,31 +57,23 @@ extension SettingsBundle {
   }
 }
 
-extension SettingsPane {
-  /// The path of its folder in the bundle, "" for the bundle itself.
-  fileprivate var folder: String { file.split(separator: "/").dropLast().joined(separator: "/") }
-}
-
-struct Lint {
-  let bundle: SettingsBundle
+private struct BundleLinter {
+  private let panes: [SettingsPane]
   private var findings: [SettingsBundle.Finding]
 
   init(_ bundle: SettingsBundle) {
-    self.bundle = bundle
-    // Strict reading tolerates only these.
+    panes = bundle.panes
+    // Strict reading accepts only these.
     findings = bundle.warnings.map {
       SettingsBundle.Finding(
         severity: [.missing, .emptyKey].contains($0.code) ? .warning : .error, problem: $0)
     }
-  }
-
-  mutating func run() {
-    for pane in bundle.panes { checkRows(of: pane) }
+    for pane in panes { checkRows(of: pane) }
   }
 
   /// The findings in the order of the panes, then of other files by name; in a file by place.
   var sorted: [SettingsBundle.Finding] {
-    let files = bundle.panes.enumerated().map { (ByteText($0.element.file), $0.offset) }
+    let files = panes.enumerated().map { (ByteText($0.element.file), $0.offset) }
     let ranks = Dictionary(files) { first, _ in first }
     func rank(_ file: String) -> Int { ranks[ByteText(file)] ?? files.count }
     return findings.sorted {
@@ -94,11 +82,80 @@ struct Lint {
     }
   }
 
-  mutating func warn(
+  private mutating func warn(
     _ code: PropertyListError.Code, at offset: Int, in pane: SettingsPane, _ what: String,
     cure: String
   ) {
     let problem = pane.error(Fault(code, at: offset, what, cure: cure))
     findings.append(SettingsBundle.Finding(severity: .warning, problem: problem))
+  }
+
+  private mutating func checkRows(of pane: SettingsPane) {
+    checkKeys(of: pane.root, among: LintSchema.paneKeys, owner: "a pane", in: pane)
+    for specifier in pane.specifiers where specifier.kind != .malformed {
+      if case .other(let type) = specifier.kind, let node = specifier.node["Type"] {
+        warn(
+          .unknownType, at: Int(node.offset), in: pane,
+          "the Settings app does not show rows of type \(type.quoted)",
+          cure: "use one of its types, or ignore this if another program shows the row")
+      }
+      if let keys = LintSchema.keys(of: specifier.kind) {
+        checkKeys(of: specifier.node, among: keys, owner: "a \(specifier.kind.name)", in: pane)
+      }
+    }
+  }
+
+  private mutating func checkKeys(
+    of node: PropertyListNode, among known: Set<String>, owner: String, in pane: SettingsPane
+  ) {
+    // The keys of a flat table are the user's.
+    guard node["PreferenceSpecifiers"] != nil || node["Type"] != nil else { return }
+    for member in node.members ?? [] where !known.contains(where: member.key.isSameBytes) {
+      // InAppSettingsKit reads the same files and prefixes its own keys.
+      if member.key.hasPrefix("IASK") { continue }
+      let similar = known.sorted().first { $0.lowercased() == member.key.lowercased() }
+      warn(
+        .unknownKey, at: Int(member.keyOffset), in: pane,
+        "\(owner) has no key \(member.key.quoted)",
+        cure: similar.map { "write \($0)" } ?? "remove it")
+    }
+  }
+}
+
+// MARK: - Findings
+
+extension SettingsBundle {
+  /// An error or a warning at a place in a bundle.
+  package struct Finding: Sendable, CustomStringConvertible {
+    package enum Severity: String, Sendable {
+      /// Strict reading succeeds, but the Settings app may not show what the author meant.
+      case warning
+      /// Strict reading throws.
+      case error
+    }
+
+    package let severity: Severity
+    /// Its file is the path in the bundle, such as `Root.plist`.
+    package let problem: PropertyListError
+
+    /// The rule's name, such as `unknown-key`; part of kvsync's output format.
+    package var rule: String { problem.code.rule }
+
+    /// `file:line:column: severity: message [rule]`, in a binary property list `file:key path: …`.
+    package var description: String {
+      "\(problem.place): \(severity.rawValue): \(problem.message) [\(rule)]"
+    }
+  }
+
+  /// The rules whose warnings can be left out. Faults that strict reading rejects are errors.
+  package static let lintRules = [
+    PropertyListError.Code.unknownType, .unknownKey, .emptyKey, .missing,
+  ].map(\.rule)
+}
+
+extension PropertyListError.Code {
+  /// The name of the rule that a fault with this code breaks.
+  fileprivate var rule: String {
+    rawValue.map { $0.isUppercase ? "-\($0.lowercased())" : String($0) }.joined()
   }
 }

@@ -7,8 +7,8 @@
 //   sign;
 // - a carriage return is `&#13;`, because XML readers may turn a bare one into a line feed.
 //
-// Invariant: `PropertyList.parse` reads the same value back, with limits that allow its size. The
-// writer throws for a value that the parser could not read.
+// Invariant: `PropertyList.parse`, with limits that allow the size, reads the same value back. The
+// writer throws for a value that the parser cannot read.
 
 package import KeepsakeSettingsBundle
 package import KeepsakeValues
@@ -20,28 +20,37 @@ extension PropertyList {
   ///   with more than 30 combining marks in a row, and a value of a newer version.
   package static func write(_ value: StoredValue) throws(PropertyListWriteError) -> [UInt8] {
     var writer = PropertyListWriter()
-    do throws(PropertyListWriter.Fault) {
-      return try writer.document(value)
-    } catch {
-      throw PropertyListWriteError(error)
-    }
+    return try writer.document(value)
   }
 }
 
 /// A value that no property list can hold.
-package struct PropertyListWriteError: Error, Sendable, Equatable, CustomStringConvertible {
-  /// The key path of the value, such as `a.b[3]`; nil for the root.
-  package let keyPath: String?
+package struct PropertyListWriteError: Error, Sendable, CustomStringConvertible {
   /// The problem and the fix. Never contains the value itself.
   package let message: String
+  /// The path to the value, from the innermost step outwards.
+  private var steps: [KeyPathStep] = []
+
+  fileprivate init(_ message: String) { self.message = message }
+
+  /// The key path of the value, such as `a.b[3]`; nil for the root.
+  package var keyPath: String? { Array(steps.reversed()).keyPath }
 
   package var description: String { keyPath.map { "\($0): \(message)" } ?? message }
+
+  fileprivate func inside(_ step: KeyPathStep) -> PropertyListWriteError {
+    var error = self
+    error.steps.append(step)
+    return error
+  }
 }
 
-struct PropertyListWriter {
-  var out: [UInt8] = []
+private typealias WriteError = PropertyListWriteError
 
-  mutating func document(_ value: StoredValue) throws(Fault) -> [UInt8] {
+private struct PropertyListWriter {
+  private var out: [UInt8] = []
+
+  mutating func document(_ value: StoredValue) throws(WriteError) -> [UInt8] {
     append(
       """
       <?xml version="1.0" encoding="UTF-8"?>
@@ -55,56 +64,38 @@ struct PropertyListWriter {
     return out
   }
 
-  private mutating func element(_ value: StoredValue, depth: Int) throws(Fault) {
+  private mutating func element(_ value: StoredValue, depth: Int) throws(WriteError) {
     indent(depth)
     switch value {
     case .string(let text):
       append("<string>")
       try append(escaping: text)
       append("</string>\n")
-    case .integer(let number): scalar("integer", number)
-    case .real(let number): scalar("real", Self.spelling(number))
+    case .integer(let number): append("<integer>\(number)</integer>\n")
+    case .real(let number): append("<real>\(Self.spelling(number))</real>\n")
     case .boolean(let flag): append(flag ? "<true/>\n" : "<false/>\n")
-    case .date(let date): scalar("date", try Self.spelling(date))
+    case .date(let date): append("<date>\(try Self.spelling(date))</date>\n")
     case .data(let bytes): data(bytes, depth: depth)
     case .array(let elements): try array(elements, depth: depth)
     case .dictionary(let members): try dictionary(members, depth: depth)
     case .opaque:
-      throw Fault("this version cannot read the stored value; export with a newer one")
+      throw WriteError("this version cannot read the stored value; export with a newer one")
     }
   }
 
-  private mutating func scalar(_ tag: StaticString, _ text: some CustomStringConvertible) {
-    append("<")
-    append(tag)
-    append(">")
-    out.append(contentsOf: text.description.utf8)
-    append("</")
-    append(tag)
-    append(">\n")
-  }
+  private mutating func append(_ text: String) { out += text.utf8 }
 
-  mutating func append(_ text: StaticString) {
-    text.withUTF8Buffer { out.append(contentsOf: $0) }
-  }
-
-  mutating func append(_ bytes: UnsafeBufferPointer<UInt8>) {
-    out.append(contentsOf: bytes)
-  }
-
-  mutating func indent(_ depth: Int) {
+  private mutating func indent(_ depth: Int) {
     for _ in 0..<depth { out.append(UInt8(ascii: "\t")) }
   }
-}
 
-// MARK: - Containers
+  // MARK: - Containers
 
-extension PropertyListWriter {
-  private mutating func array(_ elements: [StoredValue], depth: Int) throws(Fault) {
+  private mutating func array(_ elements: [StoredValue], depth: Int) throws(WriteError) {
     if elements.isEmpty { return append("<array/>\n") }
     append("<array>\n")
     for (index, item) in elements.enumerated() {
-      do throws(Fault) {
+      do throws(WriteError) {
         try element(item, depth: depth + 1)
       } catch {
         throw error.inside(.index(index))
@@ -116,13 +107,13 @@ extension PropertyListWriter {
 
   private mutating func dictionary(
     _ members: [String: StoredValue], depth: Int
-  ) throws(Fault) {
+  ) throws(WriteError) {
     if members.isEmpty { return append("<dict/>\n") }
     append("<dict>\n")
     for (key, value) in members.sorted(by: { ByteText($0.key) < ByteText($1.key) }) {
-      do throws(Fault) {
+      do throws(WriteError) {
         if key.hasTooManyCombiningMarks {
-          throw Fault("this key has more than 30 combining marks in a row; rename it")
+          throw WriteError("this key has more than 30 combining marks in a row; rename it")
         }
         indent(depth + 1)
         append("<key>")
@@ -136,28 +127,73 @@ extension PropertyListWriter {
     indent(depth)
     append("</dict>\n")
   }
-}
 
-// MARK: - Faults
+  // MARK: - Scalars
 
-extension PropertyListWriter {
-  struct Fault: Error {
-    let message: String
-    /// From the innermost outwards.
-    private(set) var steps: [KeyPathText.Step] = []
-
-    init(_ message: String) { self.message = message }
-
-    func inside(_ step: KeyPathText.Step) -> Fault {
-      var copy = self
-      copy.steps.append(step)
-      return copy
+  /// Appends text with markup characters escaped.
+  private mutating func append(escaping text: String) throws(WriteError) {
+    var text = text
+    let isLegal = text.withUTF8 { append(escaping: $0) }
+    guard isLegal else {
+      throw WriteError("this text has a character that XML does not allow; remove it, or use data")
     }
   }
-}
 
-extension PropertyListWriteError {
-  init(_ fault: PropertyListWriter.Fault) {
-    self.init(keyPath: KeyPathText(fault.steps.reversed()).text, message: fault.message)
+  /// - Returns: false at a character that XML 1.0 does not allow (production 2, "Char").
+  private mutating func append(escaping bytes: UnsafeBufferPointer<UInt8>) -> Bool {
+    var written = 0
+    for index in bytes.indices {
+      let byte = bytes[index]
+      // Above `>`, only the lead byte of U+FFFE and U+FFFF needs a check.
+      if byte > UInt8(ascii: ">") && byte != 0xEF { continue }
+      let replacement: String
+      switch byte {
+      case UInt8(ascii: "<"): replacement = "&lt;"
+      case UInt8(ascii: ">"): replacement = "&gt;"
+      case UInt8(ascii: "&"): replacement = "&amp;"
+      case .carriageReturn: replacement = "&#13;"
+      case 0xEF where bytes[index + 1] == 0xBF && bytes[index + 2] >= 0xBE: return false
+      case 0..<0x20 where !byte.isSpace: return false
+      default: continue
+      }
+      out += bytes[written..<index]
+      append(replacement)
+      written = index + 1
+    }
+    out += bytes[written...]
+    return true
+  }
+
+  /// Base64 in CoreFoundation's layout: lines end before column 76, where a tab counts as eight,
+  /// and are indented by at most eight tabs.
+  private mutating func data(_ bytes: Data, depth: Int) {
+    let tabs = min(depth, 8)
+    append("<data>\n")
+    let perLine = (76 - 8 * tabs) / 4 * 3
+    for start in stride(from: bytes.startIndex, to: bytes.endIndex, by: perLine) {
+      indent(tabs)
+      out += bytes[start..<min(start + perLine, bytes.endIndex)].base64EncodedData()
+      append("\n")
+    }
+    indent(depth)
+    append("</data>\n")
+  }
+
+  /// The shortest text that the parser reads as the same number, with CoreFoundation's names of NaN
+  /// and infinity.
+  private static func spelling(_ number: Double) -> String {
+    if number.isNaN { return "nan" }
+    if number.isInfinite { return number < 0 ? "-infinity" : "+infinity" }
+    let text = number.description
+    return text.hasSuffix(".0") ? String(text.dropLast(2)) : text
+  }
+
+  /// The date in whole seconds, rounded down as Foundation does.
+  private static func spelling(_ date: Date) throws(WriteError) -> String {
+    let interval = date.timeIntervalSinceReferenceDate
+    guard let text = ISO8601.text(secondsSince2001: interval.rounded(.down)) else {
+      throw WriteError("this date is outside the years 1 to 9999; use another date, or a real")
+    }
+    return text.prefix(19) + "Z"
   }
 }

@@ -6,7 +6,7 @@ import KeepsakeValues
 /// A pane as the Settings app shows it, with untranslated titles: groups of rows, and child panes
 /// within their rows.
 package struct SettingsOutline: Sendable {
-  /// The title of its row, or of a root its own; nil for a root without a title.
+  /// The title of the row that opens the pane, or of the root pane; nil for a root without a title.
   package let title: String?
   /// The path in the bundle, such as `Root.plist`.
   package let file: String
@@ -59,16 +59,12 @@ extension SettingsBundle {
 private struct OutlineBuilder {
   let panes: [SettingsPane]
   let idiom: SettingsBundle.Idiom?
-  private var shown: Set<Int> = []
+  var shown: Set<Int> = []
 
-  init(panes: [SettingsPane], idiom: SettingsBundle.Idiom?) {
-    (self.panes, self.idiom) = (panes, idiom)
-  }
-
-  /// - Parameter title: for a child pane that of its row.
-  mutating func outline(of place: Int, title: String?) -> SettingsOutline {
-    shown.insert(place)
-    let pane = panes[place]
+  /// - Parameter title: the title of the pane, or of the row that opens a child pane.
+  mutating func outline(of index: Int, title: String?) -> SettingsOutline {
+    shown.insert(index)
+    let pane = panes[index]
     var groups = [SettingsOutline.Group()]
     for specifier in pane.specifiers where idiom.map(specifier.isShown) ?? true {
       switch specifier.kind {
@@ -78,32 +74,26 @@ private struct OutlineBuilder {
         if specifier.kind == .group { continue }
       default: break
       }
-      groups[groups.count - 1].rows.append(row(specifier, pane))
+      var row = SettingsOutline.Row(
+        specifier: specifier, title: specifier.title, choices: choices(of: specifier))
+      if specifier.kind == .childPane { row.child = child(of: specifier, in: pane) }
+      groups[groups.count - 1].rows.append(row)
     }
     if groups[0].rows.isEmpty { groups.removeFirst() }
     return SettingsOutline(title: title, file: pane.file, groups: groups)
   }
 
-  private mutating func row(
-    _ specifier: SettingsSpecifier, _ pane: SettingsPane
-  ) -> SettingsOutline.Row {
-    var row = SettingsOutline.Row(
-      specifier: specifier, title: specifier.title, choices: choices(specifier))
-    if specifier.kind == .childPane { row.child = child(specifier, pane) }
-    return row
-  }
-
   private mutating func child(
-    _ specifier: SettingsSpecifier, _ pane: SettingsPane
+    of specifier: SettingsSpecifier, in pane: SettingsPane
   ) -> SettingsOutline.Child {
-    guard let place = pane.children[specifier.node.offset] else {
+    guard let index = pane.children[specifier.node.offset] else {
       return pane.missing.contains(specifier.node.offset) ? .missing : .refused
     }
-    if shown.contains(place) { return .shownAbove(file: panes[place].file) }
-    return .pane(outline(of: place, title: specifier.title))
+    if shown.contains(index) { return .shownAbove(file: panes[index].file) }
+    return .pane(outline(of: index, title: specifier.title))
   }
 
-  private func choices(_ specifier: SettingsSpecifier) -> [SettingsOutline.Choice] {
+  private func choices(of specifier: SettingsSpecifier) -> [SettingsOutline.Choice] {
     let choices = zip(specifier.values ?? [], specifier.titles ?? []).map { value, title in
       SettingsOutline.Choice(
         title: title.string ?? "", value: value,
@@ -126,7 +116,7 @@ extension SettingsSpecifier {
   }
 
   func isShown(on idiom: SettingsBundle.Idiom) -> Bool {
-    idioms?.contains(where: (idiom == .phone ? "Phone" : "Pad").isSame) ?? true
+    idioms?.contains(where: (idiom == .phone ? "Phone" : "Pad").isSameBytes) ?? true
   }
 
   /// Whether a toggle's default is its `TrueValue`; nil if it is neither `TrueValue` nor
