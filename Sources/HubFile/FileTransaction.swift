@@ -48,6 +48,7 @@ struct FileTransaction {
           switch cell {
           case .number(let number): try bindings.bind(number, at: place)
           case .bytes(let bytes): try bindings.bind(bytes, at: place)
+          case .numbers, .blobs: throw HubStoreError.broken("SQLite has no arrays")
           }
         }
       }

@@ -15,8 +15,11 @@ package struct HubStatement: Sendable {
 package enum HubCell: Sendable {
   case number(Int64)
   case bytes([UInt8])
+  /// Arrays, which only PostgreSQL has.
+  case numbers([Int64])
+  case blobs([[UInt8]])
 
-  fileprivate static func text(_ text: String) -> HubCell { .bytes(Array(text.utf8)) }
+  package static func text(_ text: String) -> HubCell { .bytes(Array(text.utf8)) }
 
   fileprivate var number: Int64 {
     guard case .number(let number) = self else { return 0 }
@@ -36,9 +39,11 @@ package struct HubCall: Sendable {
   package let statement: HubStatement
   package let cells: [HubCell]
 
-  package init(_ statement: HubStatement, _ cells: HubCell...) {
+  package init(_ statement: HubStatement, _ cells: [HubCell]) {
     (self.statement, self.cells) = (statement, cells)
   }
+
+  package init(_ statement: HubStatement, _ cells: HubCell...) { self.init(statement, cells) }
 }
 
 // MARK: - Reading

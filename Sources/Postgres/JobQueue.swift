@@ -6,12 +6,10 @@
 
   /// Jobs that wait for a connection. A thread takes several at once, which share a transaction:
   /// either jobs that read, or jobs that change accounts, at most one for each account.
-  // Sendable: everything but the conditions is used with `condition` locked.
+  // Sendable: everything else is used with `condition` locked.
   final class JobQueue: @unchecked Sendable {
-    /// Signalled when jobs may have become ready, and when the queue is closed.
+    /// Broadcast when jobs may have become ready, and when the queue is closed.
     private let condition = NSCondition()
-    /// Signalled only at the end: a pausing thread consumes no signal for a job.
-    private let ending = NSCondition()
     private var jobs: [HubJob] = []
     private var busy: Set<Int64> = []
     private var isClosed = false
@@ -98,13 +96,12 @@
         isClosed = true
         condition.broadcast()
       }
-      ending.withLock { ending.broadcast() }
     }
 
     /// Pauses a thread, at most until the queue is closed.
     func pause(_ seconds: TimeInterval) {
       let end = Date(timeIntervalSinceNow: seconds)
-      ending.withLock { while !isEnding, ending.wait(until: end) {} }
+      condition.withLock { while !isClosed, condition.wait(until: end) {} }
     }
 
     var isEnding: Bool { condition.withLock { isClosed } }

@@ -106,9 +106,8 @@
         return unsent
       }
       guard !all.isEmpty else { return }
-      var parameters = Parameters()
-      parameters.append(blobs: all.map { Array("\(number) \($0) \($1.text)".utf8) })
-      _ = try connection.run(Self.notify, parameters)
+      let texts = all.map { Array("\(number) \($0) \($1.text)".utf8) }
+      _ = try connection.run(Self.notify, .blobs(texts))
     }
 
     private func receive(_ text: String) {

@@ -13,15 +13,6 @@
     static let commit = HubStatement("commit", "COMMIT")
   }
 
-  struct PostgresCall {
-    var statement: HubStatement
-    var parameters: Parameters
-
-    init(_ statement: HubStatement, _ parameters: Parameters = Parameters()) {
-      (self.statement, self.parameters) = (statement, parameters)
-    }
-  }
-
   package final class PostgresConnection {
     /// Collects warnings of the server: one at a commit says that it is not safe on a standby.
     final class Warnings { var texts: [String] = [] }
@@ -105,28 +96,27 @@
     // MARK: - One round trip
 
     /// Runs statements in one round trip. After one that fails, none of the rest runs.
-    func run(_ statements: [PostgresCall]) throws -> [PostgresResult] {
-      for sent in statements {
-        let (bytes, places) = (sent.parameters.bytes, sent.parameters.places)
-        let isSent = bytes.withUnsafeBytes { bytes in
-          let starts = places.map { place in
+    func run(_ calls: [HubCall]) throws -> [PostgresResult] {
+      for call in calls {
+        let parameters = PostgresParameters(call.cells)
+        let ranges = parameters.ranges
+        let isSent = parameters.bytes.withUnsafeBytes { bytes in
+          let starts = ranges.map { range in
             bytes.baseAddress.map {
-              ($0 + place.lowerBound).assumingMemoryBound(to: CChar.self)
+              ($0 + range.lowerBound).assumingMemoryBound(to: CChar.self)
             }
           }
           return PQsendQueryPrepared(
-            handle, sent.statement.name, Int32(places.count), starts,
-            places.map { Int32($0.count) }, places.map { _ in 1 }, 1)
+            handle, call.statement.name, Int32(ranges.count), starts,
+            ranges.map { Int32($0.count) }, ranges.map { _ in 1 }, 1)
         }
         guard isSent == 1 else { throw lost() }
       }
-      return try receive(statements.count)
+      return try receive(calls.count)
     }
 
-    package func run(
-      _ statement: HubStatement, _ parameters: Parameters = Parameters()
-    ) throws -> PostgresResult {
-      guard let result = try run([PostgresCall(statement, parameters)]).first else { throw lost() }
+    package func run(_ statement: HubStatement, _ cells: HubCell...) throws -> PostgresResult {
+      guard let result = try run([HubCall(statement, cells)]).first else { throw lost() }
       return result
     }
 
@@ -222,9 +212,9 @@
     /// Runs statements and commits.
     ///
     /// - Throws: also if the server has committed, but warns that a standby may not have.
-    func commit(after sent: [PostgresCall]) throws -> [PostgresResult] {
+    func commit(after calls: [HubCall]) throws -> [PostgresResult] {
       warnings.texts = []
-      let results = try run(sent + [PostgresCall(.commit)])
+      let results = try run(calls + [HubCall(.commit)])
       guard results.last?.tag == "COMMIT" else {
         throw PostgresError(state: "40000", message: "the transaction was rolled back")
       }

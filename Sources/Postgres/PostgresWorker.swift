@@ -27,7 +27,8 @@
     private static let rollback = HubStatement("rollback", "ROLLBACK")
 
     package static let statements =
-      [begin, beginReading, .commit, rollback] + PostgresQuery.statements + PostgresPush.statements
+      [begin, beginReading, .commit, rollback] + HubQuery.postgresStatements
+      + HubFastPush.statements
 
     /// - Parameter readsOnly: whether it runs only jobs that read: all others may wait for a
     ///   standby.
@@ -87,11 +88,12 @@
         let deadline = jobs.map(\.deadline).max() ?? Date()
         open.timeout = max(1, deadline.timeIntervalSinceNow)
         if jobs[0].query.isWriting {
-          try push(jobs.filter { $0.fastPush != nil }, open)
-          try write(jobs.filter { !$0.isDone }, open)
+          try push(jobs.filter { $0.fastPush != nil }, on: open)
+          try write(jobs.filter { !$0.isDone }, on: open)
         } else {
           // One round trip.
-          try decide(jobs, PostgresCall(Self.beginReading), [PostgresCall(.commit)], open)
+          try decide(
+            jobs, after: HubCall(Self.beginReading), before: [HubCall(.commit)], on: open)
         }
       } catch let error as PostgresError {
         if error.isTimeout { queue.noteTimeout() }
@@ -110,18 +112,18 @@
     }
 
     /// Pushes that the statements can decide: one round trip.
-    private func push(_ jobs: [HubJob], _ open: PostgresConnection) throws {
+    private func push(_ jobs: [HubJob], on open: PostgresConnection) throws {
       guard !jobs.isEmpty else { return }
-      let pushes = jobs.compactMap { $0.fastPush.map(PostgresPush.init) }
-      let statements = pushes.map(\.statements)
+      let pushes = jobs.compactMap(\.fastPush)
+      let calls = pushes.map(\.calls)
       var results: ArraySlice<PostgresResult>
       do {
-        let begin = PostgresCall(Self.begin)
-        results = try open.commit(after: [begin] + statements.joined()).dropFirst()
+        let begin = HubCall(Self.begin)
+        results = try open.commit(after: [begin] + calls.joined()).dropFirst()
       } catch let error as PostgresError where error.endsConnection {
-        return giveUp(jobs, error)
+        return giveUp(jobs, because: error)
       }
-      for (index, own) in statements.enumerated() {
+      for (index, own) in calls.enumerated() {
         if let pushed = pushes[index].pushed(results.prefix(own.count)) {
           jobs[index].take(pushed)
           announce(jobs[index].query.account, pushed.newest)
@@ -132,25 +134,25 @@
     }
 
     /// It is unknown whether these were committed, so they must not run again.
-    private func giveUp(_ jobs: [HubJob], _ error: PostgresError) {
+    private func giveUp(_ jobs: [HubJob], because error: PostgresError) {
       if error.isTimeout { queue.noteTimeout() }
       connection = nil
       for job in jobs { job.end(error.storeError(address.name)) }
     }
 
     /// Two round trips: one that reads, and one that writes and commits.
-    private func write(_ jobs: [HubJob], _ open: PostgresConnection) throws {
+    private func write(_ jobs: [HubJob], on open: PostgresConnection) throws {
       guard !jobs.isEmpty else { return }
-      try decide(jobs, PostgresCall(Self.begin), [], open)
+      try decide(jobs, after: HubCall(Self.begin), on: open)
       let changes = jobs.flatMap { $0.change?.calls($0.query.account) ?? [] }
       guard !changes.isEmpty else {
         _ = try open.run(Self.rollback)
         return
       }
       do {
-        _ = try open.commit(after: changes.map { PostgresCall($0) })
+        _ = try open.commit(after: changes)
       } catch let error as PostgresError where error.endsConnection {
-        return giveUp(jobs.filter { $0.change != nil }, error)
+        return giveUp(jobs.filter { $0.change != nil }, because: error)
       }
       for job in jobs {
         if let mark = job.change?.mark { announce(job.query.account, mark) }
@@ -158,13 +160,13 @@
     }
 
     private func decide(
-      _ jobs: [HubJob], _ begin: PostgresCall, _ end: [PostgresCall], _ open: PostgresConnection
+      _ jobs: [HubJob], after begin: HubCall, before end: [HubCall] = [],
+      on open: PostgresConnection
     ) throws {
-      let queries = jobs.map { PostgresQuery(query: $0.query) }
-      let statements = queries.map(\.statements)
-      var results = try open.run([begin] + statements.joined() + end).dropFirst()
-      for ((job, query), own) in zip(zip(jobs, queries), statements) {
-        job.decide(query.state(results.prefix(own.count)))
+      let calls = jobs.map(\.query.postgresCalls)
+      var results = try open.run([begin] + calls.joined() + end).dropFirst()
+      for (job, own) in zip(jobs, calls) {
+        job.decide(job.query.state(results.prefix(own.count)))
         results = results.dropFirst(own.count)
       }
     }

@@ -121,7 +121,7 @@ private final class Postgres {
       generate_series(1, 8) AS i;
     """
 
-  /// As `PostgresPush` in Sources/Postgres. The bits of a mark are its number.
+  /// As `HubFastPush` in Sources/Postgres. The bits of a mark are its number.
   private static let push = """
     \\set account :client_id + 1
     \\set number :base + 10

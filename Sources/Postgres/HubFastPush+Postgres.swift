@@ -7,9 +7,7 @@
 #if PostgreSQL
   import KeepsakeHubServer
 
-  struct PostgresPush {
-    let push: HubFastPush
-
+  extension HubFastPush {
     static let statements = [take, putRows, addMark, saveReplica, dropVectors, addVectors]
 
     /// The account is compared with that of the statement's snapshot, which lacks what another
@@ -86,53 +84,43 @@
       SELECT a.id, a.mark_number, $3::bytea FROM \(taken)
       """)
 
-    var statements: [PostgresCall] {
-      let (account, rows) = (push.sender.account, push.push.rows)
-      let id = Parameters(account, push.bits)
-      var put = Parameters(account, push.bits, Int64(rows.count))
-      put.append(numbers: rows.map { $0.isDeleted ? 1 : 0 })
-      put.append(blobs: rows.map(\.key))
-      put.append(blobs: rows.map(\.body))
-      var all = [
-        PostgresCall(Self.take, taking), PostgresCall(Self.putRows, put),
-        PostgresCall(Self.addMark, id),
+    var calls: [HubCall] {
+      let (id, bits) = (HubCell.number(sender.account), HubCell.number(self.bits))
+      let (base, newest, rows) = (push.base, push.newest, push.rows)
+      let count = HubCell.number(Int64(rows.count))
+      let (keys, bodies) = (HubCell.blobs(rows.map(\.key)), HubCell.blobs(rows.map(\.body)))
+      var calls = [
+        HubCall(
+          Self.take, id, bits, .number(base.number), .number(base.bits), .number(newest.number),
+          .number(newest.bits), .number(now), count,
+          .number(rows.reduce(0) { $0 + $1.size }), .number(Int64(limits.rows)),
+          .number(Int64(limits.bytes)), .bytes(sender.tokenHash), .text(sender.replica), keys),
+        HubCall(
+          Self.putRows, id, bits, count, .numbers(rows.map { $0.isDeleted ? 1 : 0 }), keys, bodies),
+        HubCall(Self.addMark, id, bits),
       ]
-      if let mark = push.push.mark, let vectors = push.push.vectors {
-        var replica = id
-        replica.append(push.sender.replica)
-        replica.append(mark)
-        let room = Int64(push.limits.vectorBytes - vectors.count)
-        let dropped = Parameters(
-          account, push.push.base.number, Int64(HubVectors.most - 1), room, push.bits)
-        all.append(PostgresCall(Self.saveReplica, replica))
-        all.append(PostgresCall(Self.dropVectors, dropped))
-        all.append(PostgresCall(Self.addVectors, Parameters(account, push.bits, bytes: vectors)))
+      if let mark = push.mark, let vectors = push.vectors {
+        let room = Int64(limits.vectorBytes - vectors.count)
+        calls += [
+          HubCall(Self.saveReplica, id, bits, .text(sender.replica), .bytes(mark)),
+          HubCall(
+            Self.dropVectors, id, .number(base.number), .number(Int64(HubVectors.most - 1)),
+            .number(room), bits),
+          HubCall(Self.addVectors, id, bits, .bytes(vectors)),
+        ]
       }
       var change = HubChange()
-      change.trim = push.limits.trim(push.bits, at: push.now)
-      return all + change.calls(account).map { PostgresCall($0) }
+      change.trim = limits.trim(self.bits, at: now)
+      return calls + change.calls(sender.account)
     }
 
-    private var taking: Parameters {
-      let (base, newest, rows) = (push.push.base, push.push.newest, push.push.rows)
-      var parameters = Parameters(
-        push.sender.account, push.bits, base.number, base.bits, newest.number, newest.bits,
-        push.now, Int64(rows.count), rows.reduce(0) { $0 + $1.size },
-        Int64(push.limits.rows), Int64(push.limits.bytes))
-      parameters.append(push.sender.tokenHash)
-      parameters.append(push.sender.replica)
-      parameters.append(blobs: rows.map(\.key))
-      return parameters
-    }
-
-    /// - Parameter results: those of `statements`.
+    /// - Parameter results: those of `calls`.
     /// - Returns: nil if the push was not accepted.
     func pushed(_ results: ArraySlice<PostgresResult>) -> HubPushed? {
       guard let first = results.first, first.count == 1 else { return nil }
-      let newest = HubMark(
-        number: first.number(0, 0), bits: push.bits, time: first.number(0, 1))
-      let added = Int64(max(push.push.rows.count, 1))
-      return HubPushed(newest: newest, isNext: newest.number - added == push.push.base.number)
+      let newest = HubMark(number: first.number(0, 0), bits: bits, time: first.number(0, 1))
+      let added = Int64(max(push.rows.count, 1))
+      return HubPushed(newest: newest, isNext: newest.number - added == push.base.number)
     }
   }
 #endif

@@ -1,15 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // The statements of a job's query, which share a round trip with those of other jobs. A push that
-// SQL decides has statements of its own (`PostgresPush`).
+// SQL decides has statements of its own (`HubFastPush`).
 
 #if PostgreSQL
   import KeepsakeHubServer
 
-  struct PostgresQuery {
-    let query: HubQuery
-
-    static let statements = HubStatement.all + [lock, outlines, rows]
+  extension HubQuery {
+    static let postgresStatements = HubStatement.all + [lock, outlines, rows]
 
     /// Each transaction that changes an account begins with this statement, so that no two overlap.
     private static let lock = HubStatement("lock", HubStatement.account.sql + " FOR UPDATE")
@@ -30,22 +28,17 @@
       """)
 
     /// In the order in which `state` reads their results.
-    var statements: [PostgresCall] {
-      let id = query.account
-      let first = query.isWriting ? Self.lock : HubStatement.account
-      var all = [PostgresCall(first, Parameters(id))] + query.calls.map { PostgresCall($0) }
-      if !query.keys.isEmpty {
-        var parameters = Parameters(id)
-        parameters.append(blobs: query.keys)
-        all.append(PostgresCall(Self.outlines, parameters))
-      }
+    var postgresCalls: [HubCall] {
+      let id = HubCell.number(account)
+      var all = [HubCall(isWriting ? Self.lock : .account, id)] + calls
+      if !keys.isEmpty { all.append(HubCall(Self.outlines, id, .blobs(keys))) }
       // The rows are read after the vectors, which must not cover rows that the page lacks.
-      if let page = query.page {
+      if let page {
         let (number, bits) = (page.unless?.number ?? -1, page.unless?.bits ?? 0)
         all.append(
-          PostgresCall(
-            Self.rows,
-            Parameters(id, number, bits, page.after, Int64(page.rows), Int64(page.bytes))))
+          HubCall(
+            Self.rows, id, .number(number), .number(bits), .number(page.after),
+            .number(Int64(page.rows)), .number(Int64(page.bytes))))
       }
       return all
     }
@@ -54,10 +47,10 @@
       var (state, results) = (HubState(), results)
       state.account = results.popFirst()?.cells.first.map { HubAccount($0) }
       guard state.account != nil else { return state }
-      if query.page != nil, let rows = results.popLast() {
+      if page != nil, let rows = results.popLast() {
         (state.rows, state.hasMore) = Self.rows(rows)
       }
-      state.take(results.map(\.cells), of: query)
+      state.take(results.map(\.cells), of: self)
       return state
     }
 
@@ -68,19 +61,6 @@
           isDeleted: result.number(row, 1) != 0, number: result.number(row, 0))
       }
       return (rows, !rows.isEmpty && result.number(0, 4) > rows.count)
-    }
-  }
-
-  extension PostgresCall {
-    init(_ call: HubCall) {
-      var parameters = Parameters()
-      for cell in call.cells {
-        switch cell {
-        case .number(let number): parameters.append(number)
-        case .bytes(let bytes): parameters.append(bytes)
-        }
-      }
-      self.init(call.statement, parameters)
     }
   }
 #endif
