@@ -85,9 +85,9 @@ package struct EventStream {
     }
   }
 
-  private func request(_ path: String, _ kind: HubClient.Kind) -> HubRequest {
+  private func request(_ path: String, _ answerType: HubClient.ContentType) -> HubRequest {
     var request = HubRequest("GET", hub.path(path))
-    (request.kind, request.timeout) = (kind, .seconds(2 * Self.beat))
+    (request.answerType, request.timeout) = (answerType, .seconds(2 * Self.beat))
     request.onBegin = { exchange in listener.onBegin { exchange.cancel() } }
     return request
   }

@@ -39,7 +39,7 @@ final class HTTPChannel: HubChannel {
   func rows(_ request: HubPageRequest) throws(KeepsakeError) -> HubPageAnswer {
     if let answer = known?.answer(to: request, at: client.now()) { return answer }
     var http = HubRequest("GET", hub.path("/rows?\(request.query)"))
-    http.kind = .lines
+    http.answerType = .lines
     if request.isConditional {
       http.headers["If-None-Match"] = "\"\(request.cursor)\""
       http.accepted = [304]
@@ -55,7 +55,7 @@ final class HTTPChannel: HubChannel {
 
   func push(_ upload: HubUpload) throws(KeepsakeError) -> HubUploadResult {
     var http = HubRequest("POST", hub.path("/rows?\(upload.request.query)"), upload.text())
-    (http.type, http.accepted) = (.lines, [412])
+    (http.bodyType, http.accepted) = (.lines, [412])
     http.headers["If-Match"] = "\"\(upload.base)\""
     do throws(KeepsakeError) {
       let response = try send(http)
@@ -93,7 +93,7 @@ final class HTTPChannel: HubChannel {
         body.append(UInt8(ascii: "\n"))
       }
       var http = HubRequest("POST", hub.path("/forget?cursor=\(newest)&rows=1"), body)
-      (http.type, http.kind, http.accepted) = (.lines, .lines, [412])
+      (http.bodyType, http.answerType, http.accepted) = (.lines, .lines, [412])
       http.headers["If-Match"] = "\"\(newest)\""
       // The hub has rows that this device has not read.
       if try send(http).status == 412 { return }

@@ -11,9 +11,8 @@ struct HubRequest {
   /// Below `/v1`.
   var path: String
   var body: [UInt8]?
-  var type = HubClient.Kind.json
-  /// The type of the answer.
-  var kind = HubClient.Kind.json
+  var bodyType = HubClient.ContentType.json
+  var answerType = HubClient.ContentType.json
   var headers: [String: String] = [:]
   /// Statuses other than 2xx that count as answers.
   var accepted: Set<Int> = []
@@ -64,7 +63,7 @@ struct HubClient: Sendable {
   /// The longest answer, in bytes.
   static let limit = 16 << 20
 
-  enum Kind: String {
+  enum ContentType: String {
     case json = "application/json"
     case lines = "application/jsonl"
     case events = "text/event-stream"
@@ -91,7 +90,7 @@ struct HubClient: Sendable {
   ) throws(KeepsakeError) -> HubResponse {
     let exchange = transport.begin(try transportRequest(request))
     request.onBegin(exchange)
-    var end = request.kind == .events ? nil : now() + request.timeout + Self.deadline
+    var end = request.answerType == .events ? nil : now() + request.timeout + Self.deadline
     do throws(KeepsakeError) {
       guard case .head(let status, let headers) = try next(exchange, request, end) else {
         throw HubFailure.malformed(url, "has no beginning")
@@ -120,20 +119,21 @@ struct HubClient: Sendable {
   ) -> Bool {
     if status == 204 { return request.method != "GET" }
     if status == 304 { return request.accepted.contains(304) }
-    if request.accepted.contains(status) { return Self.type(headers) == Kind.lines.rawValue }
-    return 200...299 ~= status && Self.type(headers) == request.kind.rawValue
+    let expected = request.accepted.contains(status) ? ContentType.lines : request.answerType
+    return (request.accepted.contains(status) || 200...299 ~= status)
+      && Self.contentType(headers) == expected.rawValue
   }
 
   private func transportRequest(
     _ request: HubRequest
   ) throws(KeepsakeError) -> TransportRequest {
     var headers = request.headers
-    headers["Accept"] = "\(request.kind.rawValue), \(Kind.problem.rawValue)"
+    headers["Accept"] = "\(request.answerType.rawValue), \(ContentType.problem.rawValue)"
     headers["User-Agent"] = "keepsake"
     // Foundation for Linux would send it, and wait a second for the answer.
     headers["Expect"] = ""
     if let token { headers["Authorization"] = "Bearer \(token)" }
-    if request.body != nil { headers["Content-Type"] = request.type.rawValue }
+    if request.body != nil { headers["Content-Type"] = request.bodyType.rawValue }
     return TransportRequest(
       method: request.method, url: try url.endpoint(request.path), headers: headers,
       body: request.body)
@@ -157,9 +157,9 @@ struct HubClient: Sendable {
     _ status: Int, _ headers: [String: String], _ exchange: any TransportExchange,
     _ request: HubRequest, _ end: ContinuousClock.Instant?
   ) throws(KeepsakeError) -> KeepsakeError {
-    if 300...399 ~= status { return HubFailure.redirect(url, headers["location"]) }
+    if 300...399 ~= status { return HubFailure.redirect(url, to: headers["location"]) }
     var bytes: [UInt8] = []
-    if Self.type(headers) == Kind.problem.rawValue {
+    if Self.contentType(headers) == ContentType.problem.rawValue {
       while bytes.count < 1 << 16, case .body(let piece) = try next(exchange, request, end) {
         bytes += piece
       }
@@ -167,7 +167,7 @@ struct HubClient: Sendable {
     return HubFailure.answer(url, status, headers, HubProblem(status, headers, bytes))
   }
 
-  private static func type(_ headers: [String: String]) -> String? {
+  private static func contentType(_ headers: [String: String]) -> String? {
     headers["content-type"]?.split(separator: ";").first.map {
       $0.trimmingCharacters(in: .whitespaces).lowercased()
     }

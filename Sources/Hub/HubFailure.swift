@@ -21,7 +21,7 @@ enum HubFailure {
       switch fault {
       case .timedOut: "nothing came back for \(timeout.components.seconds) seconds"
       case .cancelled: "the request was cancelled"
-      case .failed(let words): "it cannot be reached (\(clean(words)))"
+      case .failed(let reason): "it cannot be reached (\(clean(reason)))"
       }
     return KeepsakeError(
       .unreachable, path: url.description, problem,
@@ -35,7 +35,7 @@ enum HubFailure {
       cure: "check the network, and ask who runs the hub")
   }
 
-  static func redirect(_ url: HubURL, _ place: String?) -> KeepsakeError {
+  static func redirect(_ url: HubURL, to place: String?) -> KeepsakeError {
     let target = place.map { " to \(clean($0))" } ?? ""
     return KeepsakeError(
       .unreachable, path: url.description, "it redirects\(target), which no hub does",
@@ -45,75 +45,70 @@ enum HubFailure {
   static func answer(
     _ url: HubURL, _ status: Int, _ headers: [String: String], _ problem: HubProblem
   ) -> KeepsakeError {
-    let (code, sentence, cure) =
-      known(problem.name, problem) ?? known(type(status), problem)
-      ?? unknown(status, headers, problem)
     let detail = problem.detail.isEmpty ? "" : ": \(problem.detail)"
-    return KeepsakeError(
-      code, path: url.description, sentence + detail, cure: cure, cause: problem)
-  }
-
-  private typealias Sentences = (KeepsakeError.Code, problem: String, cure: String)
-
-  /// The problem types of the protocol.
-  private static func known(_ type: String?, _ problem: HubProblem) -> Sentences? {
+    func error(_ code: KeepsakeError.Code, _ text: String, cure: String) -> KeepsakeError {
+      KeepsakeError(code, path: url.description, text + detail, cure: cure, cause: problem)
+    }
     let later = problem.retryAfter.map { "try again in \($0) s" } ?? "try again later"
-    switch type {
-    case "malformed", "length", "condition":
-      return (
+    switch problem.name.flatMap(ProblemType.init(rawValue:)) ?? ProblemType(ofProxyWith: status) {
+    case .malformed, .length, .condition:
+      return error(
         .malformed, "it cannot read what this program sends",
-        "report this as a defect of Keepsake"
-      )
-    case "token":
-      return (.unauthorized, "it does not know the token", "join the account: kvsync hub join")
-    case "code":
-      return (.unauthorized, "it refuses the code", "ask for a new one: kvsync hub invite")
-    case "path": return (.missing, "it has no such thing", "check the address and the number")
-    case "taken":
-      return (.locked, "another account has this ID", "make the account again")
-    case "too-large":
+        cure: "report this as a defect of Keepsake")
+    case .token:
+      return error(
+        .unauthorized, "it does not know the token", cure: "join the account: kvsync hub join")
+    case .code:
+      return error(
+        .unauthorized, "it refuses the code", cure: "ask for a new one: kvsync hub invite")
+    case .path:
+      return error(.missing, "it has no such thing", cure: "check the address and the number")
+    case .taken:
+      return error(.locked, "another account has this ID", cure: "make the account again")
+    case .tooLarge:
       let cure =
         problem.isOfSender
         ? "ask who runs the hub to raise the limit" : "make the value smaller, or delete it"
-      return (.tooLarge, "it accepts no request of this size", cure)
-    case "too-many": return (.unavailable, "it is busy", later)
-    case "busy", "unavailable": return (.unavailable, "it is out of service", later)
-    case "full":
+      return error(.tooLarge, "it accepts no request of this size", cure: cure)
+    case .tooMany: return error(.unavailable, "it is busy", cure: later)
+    case .busy, .unavailable: return error(.unavailable, "it is out of service", cure: later)
+    case .full:
       let cure =
         problem.limit == "devices"
         ? "revoke one that is not used: kvsync hub devices"
         : "delete what is not needed, or ask who runs the hub"
-      return (.full, "the account is full there", cure)
-    default: return nil
+      return error(.full, "the account is full there", cure: cure)
+    case nil where problem.name != nil:
+      return error(
+        .incompatible, "it refuses the request (HTTP \(status))", cure: "update the older one")
+    case nil:
+      let type = headers["content-type"].map { ", \(clean($0))" } ?? ""
+      return error(
+        .unreachable, "what answers is no hub of Keepsake (HTTP \(status)\(type))",
+        cure: "check the address, or sign in to the network that you are in")
     }
   }
 
-  /// The problem type of a status that a proxy sends in place of the hub.
-  private static func type(_ status: Int) -> String? {
-    switch status {
-    case 413: "too-large"
-    case 429: "too-many"
-    case 502, 503, 504: "unavailable"
-    default: nil
-    }
-  }
+  /// The problem types of the protocol.
+  private enum ProblemType: String {
+    case malformed, length, condition, token, code, path, taken, busy, unavailable, full
+    case tooLarge = "too-large"
+    case tooMany = "too-many"
 
-  private static func unknown(
-    _ status: Int, _ headers: [String: String], _ problem: HubProblem
-  ) -> Sentences {
-    if problem.name != nil {
-      return (.incompatible, "it refuses the request (HTTP \(status))", "update the older one")
+    /// The type of a status that a proxy sends in place of the hub.
+    init?(ofProxyWith status: Int) {
+      switch status {
+      case 413: self = .tooLarge
+      case 429: self = .tooMany
+      case 502, 503, 504: self = .unavailable
+      default: return nil
+      }
     }
-    let type = headers["content-type"].map { ", \(clean($0))" } ?? ""
-    return (
-      .unreachable, "what answers is no hub of Keepsake (HTTP \(status)\(type))",
-      "check the address, or sign in to the network that you are in"
-    )
   }
 
   /// Shortens foreign text, and removes its line breaks.
-  static func clean(_ words: String) -> String {
+  static func clean(_ text: String) -> String {
     String(
-      words.unicodeScalars.prefix(200).map { $0.properties.isWhitespace ? " " : Character($0) })
+      text.unicodeScalars.prefix(200).map { $0.properties.isWhitespace ? " " : Character($0) })
   }
 }
