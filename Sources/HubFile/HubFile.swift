@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// One file, one connection, one queue. Waiting jobs are committed together (`Batch.swift`), so that
+// One file, one connection, one queue. Waiting jobs are committed together (`JobBatch`), so that
 // many pushes share one wait for the disk.
 
 import Dispatch
@@ -75,7 +75,7 @@ package final class HubFile: HubStore {
     }
     while !jobs.isEmpty {
       var marks: [Int64: HubMark] = [:]
-      jobs = jobs.dropFirst(Batch(jobs, connection).run(&marks))
+      jobs = jobs.dropFirst(JobBatch(jobs, connection).run(&marks))
       let onChange = state.withLock(\.onChange)
       for (account, newest) in marks { onChange?(account, newest) }
       checkpoint(from: 4_000)

@@ -43,7 +43,7 @@ package struct AccountRules: Sendable {
     HubWork(query(account, token)) { [limits, now] state in
       if let device = state.device { return ((device.number, false), nil) }
       guard state.account == nil else { throw HubRefusal.taken }
-      try Self.check(name, limits)
+      try Self.checkName(name, limits)
       var change = HubChange()
       (change.account, change.addsAccount) = (HubAccount(id: account), true)
       change.device = HubDevice(number: 1, name: name, tokenHash: token, created: now)
@@ -63,7 +63,7 @@ package struct AccountRules: Sendable {
         // A code that is valid for longer was made before the clock was set back.
         invitation.ends - now <= Self.invitationLife + Self.clockDifference
       else { throw HubRefusal.code }
-      try Self.check(name, limits)
+      try Self.checkName(name, limits)
       guard state.devices.count < limits.devices else {
         throw HubRefusal.full(limit: "devices", limits.devices)
       }
@@ -75,7 +75,7 @@ package struct AccountRules: Sendable {
     }
   }
 
-  private static func check(_ name: String, _ limits: HubLimits) throws {
+  private static func checkName(_ name: String, _ limits: HubLimits) throws {
     guard name.utf8.count <= limits.nameBytes else {
       throw HubRefusal.tooLarge(limit: "nameBytes", limits.nameBytes)
     }
@@ -106,18 +106,18 @@ package struct AccountRules: Sendable {
     _ account: Int64, token: [UInt8]
   ) -> HubWork<(newest: HubMark, isUseDue: Bool)> {
     HubWork(query(account, token, isWriting: false)) { [now] state in
-      ((try Self.account(state).newest, Self.isUseDue(state.device, now)), nil)
+      ((try Self.account(state).newest, Self.isUseDue(of: state.device, at: now)), nil)
     }
   }
 
-  private static func isUseDue(_ device: HubDevice?, _ now: Int64) -> Bool {
+  private static func isUseDue(of device: HubDevice?, at now: Int64) -> Bool {
     device.map { abs(now - $0.lastUse) >= useGrain } ?? false
   }
 
   /// Stores the date of a device's use, at most once a day.
   package func noteUse(_ account: Int64, token: [UInt8]) -> HubWork<Void> {
     HubWork(query(account, token)) { [now] state in
-      guard var device = state.device, Self.isUseDue(device, now) else { return ((), nil) }
+      guard var device = state.device, Self.isUseDue(of: device, at: now) else { return ((), nil) }
       var change = HubChange()
       device.lastUse = now
       change.device = device
@@ -138,7 +138,7 @@ package struct AccountRules: Sendable {
     _ account: Int64, token: [UInt8], device: Int64, to name: String
   ) -> HubWork<Void> {
     change(account, token, device) { [limits] found, change in
-      try Self.check(name, limits)
+      try Self.checkName(name, limits)
       change.device = found
       change.device?.name = name
     }

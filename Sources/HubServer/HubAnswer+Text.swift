@@ -7,14 +7,13 @@ extension HubAnswer {
   package func text(_ limits: HubLimits) -> [UInt8] {
     var bytes: [UInt8] = []
     bytes.reserveCapacity(rows.reduce(1_024) { $0 + Int($1.size) + 64 })
-    let cursor = knowsCursor ? "known" : "unknown"
-    bytes += #"{"newest":"\#(newest.text)","cursor":"\#(cursor)","isLast":\#(isLast)"#.utf8
-    bytes += #","rowBytes":\#(limits.rowBytes),"rows":\#(rows.count)"#.utf8
-    if let deviceMark {
-      bytes += #","mark":"#.utf8
-      JSON.string(String(decoding: deviceMark, as: UTF8.self)).write(to: &bytes)
-    }
-    bytes += #","vectors":\#(vectors.count)}"#.utf8
+    JSON.object([
+      "newest": .string(newest.text), "cursor": .string(knowsCursor ? "known" : "unknown"),
+      "isLast": .boolean(isLast), "rowBytes": .integer(Int64(limits.rowBytes)),
+      "rows": .integer(Int64(rows.count)),
+      "mark": deviceMark.map { .string(String(decoding: $0, as: UTF8.self)) },
+      "vectors": .integer(Int64(vectors.count)),
+    ]).write(to: &bytes)
     bytes.append(UInt8(ascii: "\n"))
     for body in vectors {
       bytes += body

@@ -53,10 +53,10 @@ package struct LogRules: Sendable {
     query.marks = [push.base, push.newest]
     var work = HubWork(query) { [self] state -> (HubPushed?, HubChange?) in
       var account = try AccountRules.account(state)
-      guard push.isRead(account, state) else { return (nil, nil) }
+      guard push.hasRead(account, state) else { return (nil, nil) }
       let isNext = push.base.isSame(account.newest)
       var change = HubChange()
-      try count(push.rows, state.outlines, &account)
+      try count(push.rows, replacing: state.outlines, in: &account)
       change.rows = push.rows
       for index in push.rows.indices {
         change.rows[index].number = account.newest.number + 1 + Int64(index)
@@ -83,7 +83,7 @@ package struct LogRules: Sendable {
 
   /// - Throws: if the account would grow beyond a limit.
   private func count(
-    _ rows: [HubRow], _ outlines: [HubRowOutline], _ account: inout HubAccount
+    _ rows: [HubRow], replacing outlines: [HubRowOutline], in account: inout HubAccount
   ) throws {
     let moreRows = Int64(rows.count - outlines.count)
     let moreBytes =
@@ -127,7 +127,7 @@ package struct LogRules: Sendable {
 extension HubPush {
   /// Whether the device has read the rows that the push replaces, and the last push with its
   /// replica ID. If the history lacks a mark of the push, the hub was set back.
-  fileprivate func isRead(_ account: HubAccount, _ state: HubState) -> Bool {
+  fileprivate func hasRead(_ account: HubAccount, _ state: HubState) -> Bool {
     let numbers = [account.forgotten, state.replica?.number ?? 0] + state.outlines.map(\.number)
     return !state.hasMarks.contains(false) && numbers.allSatisfy { $0 <= base.number }
   }

@@ -10,15 +10,15 @@ STATEMENTS = "Sources/HubServer/HubStatements.swift"
 
 MUTANTS = [
     ("hub-file-early", "A hub acknowledges a push before it commits it.", COMMIT,
-     ("Sources/HubFile/Batch.swift",
+     ("Sources/HubFile/JobBatch.swift",
       "marks.append(try FileTransaction(connection: connection).run(job))",
       """marks.append(try FileTransaction(connection: connection).run(job))
             job.end()""")),
     ("hub-file-together", "A request that fails lets all fail that are committed with it.", COMMIT,
-     ("Sources/HubFile/Batch.swift", "        _ = Batch(jobs[place...place], sole).run(&marks)\n",
+     ("Sources/HubFile/JobBatch.swift", "        _ = JobBatch(jobs[place...place], sole).run(&marks)\n",
       "        jobs[place].fail(error)\n")),
     ("hub-file-moved", "A hub writes to a file that was replaced.",
-     ("Sources/HubFile/Batch.swift",
+     ("Sources/HubFile/JobBatch.swift",
       "          if connection.totalChanges != start { try checkNames(connection) }\n", "")),
     ("hub-file-shared", "Another program can open the file of a running hub.", OPENING,
      ("Sources/Storage/Statements/Database.swift",

@@ -9,7 +9,7 @@ import KeepsakeHubServer
 import KeepsakeStorage
 
 /// Jobs that are committed together.
-struct Batch {
+struct JobBatch {
   /// The limits of a batch: a small push waits for the whole batch.
   private static let (mostJobs, mostChanges) = (256, 4_000)
 
@@ -37,7 +37,7 @@ struct Batch {
         return 1
       }
       for place in jobs.indices.prefix(tried) {
-        _ = Batch(jobs[place...place], sole).run(&marks)
+        _ = JobBatch(jobs[place...place], sole).run(&marks)
       }
     }
     return tried
