@@ -7,14 +7,14 @@
   /// A device that waits for changes of an account.
   final class EventListener: Sendable {
     let account: Int64
-    let token: Token
+    let token: AccountToken
     /// Has an element when the mark may have changed; one element stands for many changes.
     let wakes: AsyncStream<Void>
     private let continuation: AsyncStream<Void>.Continuation
     /// The newest mark, and how many were announced.
     private let state = Mutex((newest: HubMark.start, count: 0))
 
-    init(_ account: Int64, _ token: Token) {
+    init(_ account: Int64, _ token: AccountToken) {
       (self.account, self.token) = (account, token)
       (wakes, continuation) = AsyncStream.makeStream(bufferingPolicy: .bufferingNewest(1))
     }
@@ -50,13 +50,13 @@
     var count: Int { all.withLock { $0.values.reduce(0) { $0 + $1.count } } }
 
     /// - Throws: a refusal if the device has its maximum of streams.
-    func add(_ account: Int64, _ token: Token, most: Int) throws -> EventListener {
+    func add(_ account: Int64, _ token: AccountToken, limit: Int) throws -> EventListener {
       let listener = EventListener(account, token)
       try all.withLock { all in
         let present = all[account, default: []]
-        guard present.count(where: { $0.token == token }) < most else {
+        guard present.count(where: { $0.token == token }) < limit else {
           throw HubRefusal.tooMany(
-            limit: "streams", most, "the device has as many event streams as it may",
+            limit: "streams", limit, "the device has as many event streams as it may",
             retryAfter: 60)
         }
         all[account] = present + [listener]

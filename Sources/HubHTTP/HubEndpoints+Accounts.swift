@@ -9,42 +9,44 @@
 
   extension HubEndpoints {
     func create(_ request: Request, _ context: HubContext) async throws -> Response {
-      try rates.countUnknown(at: settings.now())
+      try rates.countUnknownRequest(at: settings.now())
       let words = (request.headers[.authorization] ?? "").split(separator: " ")
+      // The time in which hashes are compared says nothing about the secret: a client cannot choose
+      // the hash of what it sends.
       guard !settings.secret.isEmpty, words.count == 2, words[0].lowercased() == "bearer",
-        SHA256.areEqual(String(words[1]), settings.secret)
+        SHA256.hash(String(words[1])) == SHA256.hash(settings.secret)
       else {
         throw HubRefusal(401, "token", "this is not the operator's secret")
       }
       let account = try context.account
-      let given = try await members(request, context, "name", "token")
+      let given = try await members(of: request, context, named: "name", "token")
       let token = try token(given[1], account)
       let (number, isNew) = try await run(
         accounts.create(account, name: given[0], token: token.hash))
-      if isNew { note("an account was made", account, number) }
-      return admitted(account, number, isNew)
+      if isNew { note("an account was made", account, device: number) }
+      return admitted(account, number, isNew: isNew)
     }
 
     func join(_ request: Request, _ context: HubContext) async throws -> Response {
-      try rates.countUnknown(at: settings.now())
+      try rates.countUnknownRequest(at: settings.now())
       let account = try context.account
-      let given = try await members(request, context, "code", "name", "token")
+      let given = try await members(of: request, context, named: "code", "name", "token")
       let (code, token) = (SHA256.hash(given[0]), try token(given[2], account))
       let (number, isNew) = try await run(
         accounts.join(account, code: code, name: given[1], token: token.hash))
-      if isNew { note("a device has joined", account, number) }
-      return admitted(account, number, isNew)
+      if isNew { note("a device has joined", account, device: number) }
+      return admitted(account, number, isNew: isNew)
     }
 
     /// Checks a new token, which the device has made.
-    private func token(_ text: String, _ account: Int64) throws -> Token {
+    private func token(_ text: String, _ account: Int64) throws -> AccountToken {
       guard Secrets.isSecret(text) else {
         throw HubRefusal.malformed("a token is 32 random bytes as base64url, 43 characters")
       }
-      return Token(text, account)
+      return AccountToken(text, account)
     }
 
-    private func admitted(_ account: Int64, _ number: Int64, _ isNew: Bool) -> Response {
+    private func admitted(_ account: Int64, _ number: Int64, isNew: Bool) -> Response {
       json(
         .object(["account": .string(HexNumber.text(account)), "device": .integer(number)]),
         isNew ? .created : .ok)
@@ -77,7 +79,7 @@
     func rename(_ request: Request, _ context: HubContext) async throws -> Response {
       let (account, device) = (try context.account, try context.device)
       let token = try await token(request, account)
-      let name = try await members(request, context, "name")[0]
+      let name = try await members(of: request, context, named: "name")[0]
       try await run(accounts.rename(account, token: token.hash, device: device, to: name))
       return Response(status: .noContent)
     }
@@ -86,7 +88,7 @@
       let (account, device) = (try context.account, try context.device)
       let token = try await token(request, account)
       try await run(accounts.revoke(account, token: token.hash, device: device))
-      note("a device was revoked", account, device)
+      note("a device was revoked", account, device: device)
       rates.forget(account)
       listeners.end(account)
       return Response(status: .noContent)
@@ -96,13 +98,13 @@
       let account = try context.account
       let token = try await token(request, account)
       try await run(accounts.delete(account, token: token.hash))
-      note("an account was deleted", account, 0)
+      note("an account was deleted", account, device: 0)
       rates.forget(account)
       listeners.end(account)
       return Response(status: .noContent)
     }
 
-    private func note(_ message: Logger.Message, _ account: Int64, _ device: Int64) {
+    private func note(_ message: Logger.Message, _ account: Int64, device: Int64) {
       settings.logger.info(
         message, metadata: ["account": "\(HexNumber.text(account))", "device": "\(device)"])
     }

@@ -20,12 +20,12 @@
       return length
     }
 
-    /// A request's body, and its share of memory, which is held while the body is used.
+    /// The lines of a request, and their share of memory, which is held while they are used.
     func body(
-      of request: Request, _ type: String, _ sender: HubSender, _ context: HubContext
+      of request: Request, from sender: HubSender, _ context: HubContext
     ) async throws -> (bytes: [UInt8], share: BytesInFlight.Share) {
       let share = try inFlight.take(try length(of: request), for: sender)
-      return (try await body(of: request, type, context, .bodyBytes), share)
+      return (try await body(of: request, "application/jsonl", context, .bodyBytes), share)
     }
 
     private func body(
@@ -49,7 +49,7 @@
 
     /// The text members of a JSON body, in the order of `names`.
     func members(
-      _ request: Request, _ context: HubContext, _ names: String...
+      of request: Request, _ context: HubContext, named names: String...
     ) async throws -> [String] {
       let bytes = try await body(of: request, "application/json", context, .objectBytes)
       let json: JSON

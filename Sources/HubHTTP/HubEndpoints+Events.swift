@@ -20,13 +20,13 @@
       let token = try await token(request, account)
       let query = request.uri.queryParameters
       let after = query["after"].map(String.init)
-      let wait = try number(query["wait"].map(String.init), "wait", 0...55)
+      let wait = try number(query["wait"].map(String.init), named: "wait", in: 0...55)
       if after != nil, wait ?? 0 == 0 {
         // A poll that does not wait is no stream.
         let work = accounts.authenticate(account, token: token.hash)
         return json(.object(["newest": .string(try await run(work).newest.text)]))
       }
-      let listener = try listeners.add(account, token, most: settings.limits.streams)
+      let listener = try listeners.add(account, token, limit: settings.limits.streams)
       do {
         // The listener is registered first, so it gets the event of a push that is committed
         // meanwhile.
@@ -41,7 +41,7 @@
         if let listener { listeners.remove(listener) }
       }
       if let after {
-        try await follow(listener, .seconds(wait ?? 0), isPoll: true) { $0.text == after }
+        try await follow(listener, beat: .seconds(wait ?? 0), isPoll: true) { $0.text == after }
         return json(.object(["newest": .string(listener.newest.text)]))
       }
       return stream(listener)
@@ -64,7 +64,7 @@
         ],
         body: ResponseBody { writer in
           var sent: HubMark?
-          try await follow(listener, Self.beat, isPoll: false) { newest in
+          try await follow(listener, beat: Self.beat, isPoll: false) { newest in
             let text =
               newest == sent
               ? ":\n\n" : "id: \(newest.text)\ndata: {\"newest\":\"\(newest.text)\"}\n\n"
@@ -80,10 +80,10 @@
     /// Calls a body at once, with each newest mark and at each beat, until it returns false or the
     /// listener ends. A poll ends with its first beat.
     private func follow(
-      _ listener: EventListener, _ beat: Duration, isPoll: Bool,
+      _ listener: EventListener, beat: Duration, isPoll: Bool,
       _ body: (_ newest: HubMark) async throws -> Bool
     ) async throws {
-      let beats = Task { await wake(listener, beat, isPoll) }
+      let beats = Task { await wake(listener, beat: beat, isPoll: isPoll) }
       defer {
         beats.cancel()
         listeners.remove(listener)
@@ -100,7 +100,7 @@
     /// Reads the newest mark at each beat: the announcement of another process of the hub may be
     /// lost. Ends the listener if its device may no longer listen: another process may have revoked
     /// it.
-    private func wake(_ listener: EventListener, _ beat: Duration, _ isPoll: Bool) async {
+    private func wake(_ listener: EventListener, beat: Duration, isPoll: Bool) async {
       repeat {
         do {
           try await settings.sleep(beat)

@@ -11,7 +11,7 @@
     /// The hub's clock, in milliseconds since 1970.
     static var hubClock: HTTPField.Name { HTTPField.Name("Hub-Clock") ?? .date }
     static var hubRowBytes: HTTPField.Name { HTTPField.Name("Hub-Row-Bytes") ?? .range }
-    /// Tells nginx to pass each event on at once.
+    /// Makes nginx pass each event on at once.
     static var buffering: HTTPField.Name { HTTPField.Name("X-Accel-Buffering") ?? .cacheControl }
   }
 
@@ -23,7 +23,7 @@
     private static let smallPage = 64 << 10
 
     func read(_ request: Request, _ context: HubContext) async throws -> Response {
-      try await answer(try asked(request), by: try await sender(request, context), .ok)
+      try await answer(try asked(request), by: try await sender(request, context), status: .ok)
     }
 
     func push(_ request: Request, _ context: HubContext) async throws -> Response {
@@ -31,9 +31,9 @@
       guard !sender.replica.isEmpty else {
         throw HubRefusal.malformed("its \"replica\" is missing")
       }
-      let base = try mark(request.headers[.ifMatch], "If-Match")
+      let base = try mark(request.headers[.ifMatch], named: "If-Match")
       let newest = try asked(request).lastNewest
-      let (bytes, share) = try await body(of: request, "application/jsonl", sender, context)
+      let (bytes, share) = try await body(of: request, from: sender, context)
       defer { withExtendedLifetime(share) {} }
       let lines = try HubLines(push: bytes, settings.limits.account)
       let push = HubPush(
@@ -43,7 +43,7 @@
       metrics.count(lines.rows.count, .taken)
       return json(
         .object(["newest": .string(result.newest.text), "isNext": .boolean(result.isNext)]), .ok,
-        fields(result.newest, result.newest.time))
+        fields(newest: result.newest, clock: result.newest.time))
     }
 
     /// A refusal has the rows that the device has not read, so that it needs no other request.
@@ -51,13 +51,13 @@
       var asked = try asked(request)
       asked.unless = nil
       asked.bytes = min(asked.bytes, Self.smallPage)
-      return try await answer(asked, by: sender, .preconditionFailed)
+      return try await answer(asked, by: sender, status: .preconditionFailed)
     }
 
     func forget(_ request: Request, _ context: HubContext) async throws -> Response {
       let sender = try await sender(request, context)
-      let base = try mark(request.headers[.ifMatch], "If-Match")
-      let (bytes, share) = try await body(of: request, "application/jsonl", sender, context)
+      let base = try mark(request.headers[.ifMatch], named: "If-Match")
+      let (bytes, share) = try await body(of: request, from: sender, context)
       defer { withExtendedLifetime(share) {} }
       let keys = try HubLines(keys: bytes, settings.limits.account).rows.map(\.key)
       guard try await run(log.forget(keys, base: base, by: sender)) else {
@@ -83,21 +83,21 @@
     private func asked(_ request: Request) throws -> HubRead {
       let query = request.uri.queryParameters
       let limits = settings.limits.account
-      let cursor = try query["cursor"].map { try mark(String($0), "cursor") } ?? .start
+      let cursor = try query["cursor"].map { try mark(String($0), named: "cursor") } ?? .start
       var read = HubRead(cursor: cursor, rows: limits.pageRows, bytes: limits.pageBytes)
-      read.lastNewest = try query["newest"].map { try mark(String($0), "newest") }
+      read.lastNewest = try query["newest"].map { try mark(String($0), named: "newest") }
       read.allVectors = query["vectors"] == "all"
-      read.after = try number(query["after"].map(String.init), "after", 0...(1 << 53))
-      if let rows = try number(query["rows"].map(String.init), "rows", 1...(1 << 53)) {
+      read.after = try number(query["after"].map(String.init), named: "after", in: 0...(1 << 53))
+      if let rows = try number(query["rows"].map(String.init), named: "rows", in: 1...(1 << 53)) {
         read.rows = Int(rows)
       }
-      read.unless = try request.headers[.ifNoneMatch].map { try mark($0, "If-None-Match") }
+      read.unless = try request.headers[.ifNoneMatch].map { try mark($0, named: "If-None-Match") }
       if read.unless != nil { read.bytes = min(read.bytes, Self.smallPage) }
       return read
     }
 
     /// The mark of an entity tag, also of a weak one: a proxy that compresses makes it weak.
-    private func mark(_ text: String?, _ name: String) throws -> HubMark {
+    private func mark(_ text: String?, named name: String) throws -> HubMark {
       guard let text else {
         throw HubRefusal(428, "condition", "the request has no \(name)")
       }
@@ -113,7 +113,7 @@
     }
 
     func number(
-      _ text: String?, _ name: String, _ range: ClosedRange<Int64>
+      _ text: String?, named name: String, in range: ClosedRange<Int64>
     ) throws -> Int64? {
       guard let text else { return nil }
       guard let number = Int64(text), range.contains(number) else {
@@ -126,11 +126,11 @@
     // MARK: - Answers
 
     private func answer(
-      _ asked: HubRead, by sender: HubSender, _ status: HTTPResponse.Status
+      _ asked: HubRead, by sender: HubSender, status: HTTPResponse.Status
     ) async throws -> Response {
       let share = try inFlight.take(asked.bytes, for: sender)
       let answer = try await run(log.read(asked, by: sender))
-      var fields = fields(answer.newest, answer.clock)
+      var fields = fields(newest: answer.newest, clock: answer.clock)
       guard answer.isNew else {
         fields[.hubRowBytes] = String(settings.limits.account.rowBytes)
         return Response(status: .notModified, headers: fields)
@@ -153,7 +153,7 @@
         })
     }
 
-    private func fields(_ newest: HubMark, _ clock: Int64) -> HTTPFields {
+    private func fields(newest: HubMark, clock: Int64) -> HTTPFields {
       [.eTag: "\"\(newest.text)\"", .hubClock: String(clock), .cacheControl: "no-store"]
     }
   }

@@ -69,14 +69,14 @@
     /// The hash of the request's token, if its device does not exceed its rate. A token is looked
     /// up before the request uses memory, but only every ten minutes: each piece of work checks it
     /// again.
-    func token(_ request: Request, _ account: Int64) async throws -> Token {
+    func token(_ request: Request, _ account: Int64) async throws -> AccountToken {
       let words = (request.headers[.authorization] ?? "").split(separator: " ")
       guard words.count == 2, words[0].lowercased() == "bearer", words[1].utf8.count <= 256 else {
-        try rates.countUnknown(at: settings.now())
+        try rates.countUnknownRequest(at: settings.now())
         throw HubRefusal.token
       }
-      let token = Token(String(words[1]), account)
-      guard try !rates.count(token, at: settings.now()) else { return token }
+      let token = AccountToken(String(words[1]), account)
+      guard try !rates.countRequest(of: token, at: settings.now()) else { return token }
       let found = try await run(accounts.authenticate(account, token: token.hash))
       rates.accept(token, at: settings.now())
       // The device does not wait for it.
@@ -102,7 +102,7 @@
   }
 
   /// The hash of a token, with its account.
-  struct Token: Sendable, Hashable {
+  struct AccountToken: Sendable, Hashable {
     let account: Int64
     let hash: [UInt8]
 

@@ -16,7 +16,7 @@
 
     private struct TokenBuckets {
       /// By token; nil for all requests without an accepted token.
-      var buckets: [Token?: TokenBucket] = [:]
+      var buckets: [AccountToken?: TokenBucket] = [:]
       /// When unused buckets were removed last.
       var cleaned: Int64 = 0
     }
@@ -33,12 +33,12 @@
     /// Counts a request of a token.
     ///
     /// - Returns: whether the token was accepted recently.
-    func count(_ token: Token, at now: Int64) throws -> Bool {
+    func countRequest(of token: AccountToken, at now: Int64) throws -> Bool {
       guard let accepted = state.withLock({ $0.buckets[token]?.accepted }) else {
-        try countUnknown(at: now)
+        try countUnknownRequest(at: now)
         return false
       }
-      guard let seconds = take(token, limits.requestsPerMinute, at: now) else {
+      guard let seconds = take(token, limit: limits.requestsPerMinute, at: now) else {
         return abs(now - accepted) < Self.memory
       }
       throw HubRefusal.tooMany(
@@ -47,14 +47,14 @@
     }
 
     /// Counts a request without a token that the hub has accepted.
-    func countUnknown(at now: Int64) throws {
-      guard let seconds = take(nil, limits.unknownPerMinute, at: now) else { return }
+    func countUnknownRequest(at now: Int64) throws {
+      guard let seconds = take(nil, limit: limits.unknownPerMinute, at: now) else { return }
       throw HubRefusal.tooMany(
         limit: "unknownPerMinute", limits.unknownPerMinute,
         "the hub gets too many requests without a token that it knows", retryAfter: seconds)
     }
 
-    func accept(_ token: Token, at now: Int64) {
+    func accept(_ token: AccountToken, at now: Int64) {
       state.withLock { state in
         state.buckets[token, default: TokenBucket(full: now * 1_000)].accepted = now
         guard abs(now - state.cleaned) >= Self.day else { return }
@@ -76,7 +76,7 @@
     /// page.
     ///
     /// - Returns: nil if the request may go on; otherwise the seconds after which it may.
-    private func take(_ token: Token?, _ limit: Int, at now: Int64) -> Int? {
+    private func take(_ token: AccountToken?, limit: Int, at now: Int64) -> Int? {
       let (now, second) = (now * 1_000, Int64(1_000_000))
       let share = 60 * second / Int64(limit)
       let all = Int64(max(limit * 2 / 5, 1)) * share

@@ -21,11 +21,6 @@
       return state.flatMap { bytes($0) }
     }
 
-    /// Compares in a time that does not depend on where the texts differ.
-    static func areEqual(_ a: String, _ b: String) -> Bool {
-      zip(hash(a), hash(b)).reduce(0) { $0 | ($1.0 ^ $1.1) } == 0
-    }
-
     private static func bytes<Number: FixedWidthInteger>(_ number: Number) -> [UInt8] {
       withUnsafeBytes(of: number.bigEndian, Array.init)
     }
