@@ -68,7 +68,7 @@ extension CommonOptions {
     return try open(draft.path, .existing)
   }
 
-  /// Writes to a file. A missing file is made under another name and gets its own when all is
+  /// Writes to a file. A missing file is created under another name, and renamed when all is
   /// written, so a command that fails leaves no file behind.
   package func writing<Value>(to path: String, _ body: (Device) throws -> Value) throws -> Value {
     if path.isEmpty { throw InputError.usage("the path of the file is empty; name a file") }
@@ -94,28 +94,7 @@ extension CommonOptions {
   }
 }
 
-/// The store that a command works on.
-package struct StoreOption: ParsableArguments {
-  @Option(help: "The store; cloud and cloud:<name> are synced, others stay on the device.")
-  package var store = StoreName.cloud
-
-  package init() {}
-
-  package func check(_ path: String) throws { try Self.check(store, path) }
-
-  package static func check(_ store: String, _ path: String) throws {
-    if store.isEmpty { throw InputError.usage("\(path): the store name is empty; name a store") }
-  }
-
-  /// The other stores in which a key has a value.
-  package func others(with key: String, on device: Device) throws -> [String] {
-    try device.storesWithValue(key: key).filter { !$0.isSameBytes(as: store) }
-  }
-}
-
-/// Checks a key before any file is touched.
-package func checkKey(_ key: String, _ path: String) throws {
-  guard !key.isEmpty else {
-    throw InputError.usage("\(path): the key is empty; use a key of at least one character")
-  }
+/// Checks a store's name before any file is touched.
+package func checkStore(_ store: String?, of path: String) throws {
+  if store == "" { throw InputError.usage("\(path): the store name is empty; name a store") }
 }

@@ -10,16 +10,12 @@ package import KeepsakeFormats
 import KeepsakeSettingsBundle
 import KeepsakeValues
 
-package struct ExitStatus {
-  package let code: Int32
-  private let line: String?
-  private let cleanExit: (any Error)?
-  /// The command that parses the command line.
-  private let root: any ParsableCommand.Type
-
-  package init(_ error: any Error, of root: any ParsableCommand.Type) {
-    self.root = root
-    var cleanExit: (any Error)?
+package enum ExitStatus {
+  /// - Parameter root: the command that parses the command line.
+  package static func exit(with error: any Error, of root: any ParsableCommand.Type) -> Never {
+    // Output to a file does not erase the progress line.
+    ProgressLine.end()
+    let (code, line): (Int32, String?)
     switch error {
     case let error as KeepsakeError: (code, line) = (Self.code(error.code), "\(error)")
     case let error as PropertyListError: (code, line) = (Self.code(error.code), "\(error)")
@@ -30,19 +26,15 @@ package struct ExitStatus {
       // All other errors are ArgumentParser's: help, the version, or a wrong command line. For an
       // error that it does not know its code is 1, which means "no" here.
       let parsed = root.exitCode(for: error)
+      if parsed.isSuccess {
+        // ArgumentParser would not notice that its help cannot be written.
+        Output.standardOutput(root.fullMessage(for: error) + "\n")
+        Foundation.exit(parsed.rawValue)
+      }
       let isUnknown = parsed == .failure
       code = isUnknown ? EX_SOFTWARE : parsed.rawValue
-      line = parsed.isSuccess ? nil : isUnknown ? Self.unknown(error) : Self.usageLine(error, root)
-      cleanExit = parsed.isSuccess ? error : nil
+      line = isUnknown ? unknown(error) : usageLine(error, root)
     }
-    self.cleanExit = cleanExit
-  }
-
-  package func exit() -> Never {
-    // Output to a file does not erase the progress line.
-    ProgressLine.end()
-    // ArgumentParser would not notice that its help cannot be written.
-    if let cleanExit { Output.standardOutput(root.fullMessage(for: cleanExit) + "\n") }
     if let line { Output.note(line, .failure) }
     Foundation.exit(code)
   }

@@ -22,7 +22,7 @@ package struct MergeArguments: ParsableArguments {
 
   @Argument(help: "Two or more device files.", completion: .file())
   package var files: [String]
-  @Flag(help: "Merge temporary copies, and tell what would change.")
+  @Flag(help: "Merge temporary copies, and print what would change.")
   package var dryRun = false
   @Flag(help: "Only into the last file; the others may be read-only.")
   package var oneWay = false
@@ -34,7 +34,7 @@ package struct MergeArguments: ParsableArguments {
       """,
     transform: ArgumentValue.duration)
   var maxClockSkew = MergeOptions().maximumClockSkew
-  @Flag(help: "Make a missing file.")
+  @Flag(help: "Create a missing file.")
   package var create = false
   @Flag(help: "List every change, not only the first 1,000; a terminal gets 15.")
   var allChanges = false
@@ -45,11 +45,16 @@ package struct MergeArguments: ParsableArguments {
     guard files.count >= 2 else { throw ValidationError("name two or more files") }
   }
 
+  /// The arguments that are meant as addresses of hubs rather than as paths.
+  package var hubs: [String] {
+    files.filter { file in ["https://", "http://"].contains { file.lowercased().hasPrefix($0) } }
+  }
+
   /// The options of the merge, which show its progress.
   ///
   /// - Parameter paths: the files and the hub, in the order of the report.
   package func options(_ paths: [String]) throws -> MergeOptions {
-    for name in store { try StoreOption.check(name, paths[0]) }
+    for name in store { try checkStore(name, of: paths[0]) }
     var options = MergeOptions(
       stores: store.isEmpty ? nil : store, maximumClockSkew: maxClockSkew, isOneWay: oneWay,
       changeLimit: allChanges ? .max : 1000)
@@ -61,20 +66,20 @@ package struct MergeArguments: ParsableArguments {
   ///
   /// - Parameter paths: the files and the hub, in the order of the report.
   package func print(
-    _ paths: [String], _ output: Output, _ merge: () throws -> ShownReport
+    _ paths: [String], _ output: Output, _ merge: () throws -> PrintableMergeReport
   ) throws {
     do {
       try print(merge(), output)
     } catch let error as KeepsakeError {
       if let report = error.mergeReport {
         let replicas: [ReplicaID?] = paths.map { _ in nil }
-        try print(ShownReport(report, paths: paths, replicas: replicas), output)
+        try print(PrintableMergeReport(report, paths: paths, replicas: replicas), output)
       }
       throw error
     }
   }
 
-  private func print(_ shown: ShownReport, _ output: Output) throws {
+  private func print(_ shown: PrintableMergeReport, _ output: Output) throws {
     let limit = Terminal.showsOutput && !allChanges ? Output.screenful : .max
     try output.print(
       shown.json, lines: shown.lines(isDryRun: dryRun, limit: limit), isData: false)

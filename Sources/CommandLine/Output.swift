@@ -14,10 +14,11 @@ package struct Output {
   ///
   /// - Parameter isData: whether the lines are what was asked for; `--quiet` silences the others.
   package func print(
-    _ json: @autoclosure () throws -> JSON, lines: @autoclosure () throws -> [Line], isData: Bool
+    _ json: @autoclosure () throws -> JSON, lines: @autoclosure () throws -> [OutputLine],
+    isData: Bool
   ) rethrows {
     if isJSON {
-      Self.standardOutput([Line(try json())])
+      Self.standardOutput([OutputLine(try json())])
     } else if isData || !isQuiet {
       Self.standardOutput(try lines())
     }
@@ -32,7 +33,7 @@ package struct Output {
     try body { value in
       if isJSON, !isFirst { bytes.append(UInt8(ascii: ",")) }
       isFirst = false
-      Line(value).write(to: &bytes, isShown: Terminal.showsOutput)
+      OutputLine(value).write(to: &bytes, isShown: Terminal.showsOutput)
       if !isJSON { bytes.append(UInt8(ascii: "\n")) }
       if bytes.count >= Self.bufferSize { Self.flush(&bytes) }
     }
@@ -67,14 +68,14 @@ package struct Output {
   }
 
   /// Prints lines.
-  package static func standardOutput(_ lines: [Line]) {
+  package static func standardOutput(_ lines: [OutputLine]) {
     printLines { write in lines.forEach(write) }
   }
 
   /// Prints lines while `body` runs.
   ///
   /// - Parameter body: calls its argument for each line.
-  package static func printLines(_ body: ((Line) -> Void) throws -> Void) rethrows {
+  package static func printLines(_ body: ((OutputLine) -> Void) throws -> Void) rethrows {
     var bytes: [UInt8] = []
     try body { line in
       line.write(to: &bytes, isShown: Terminal.showsOutput)

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Makes limits of the system errors like others, instead of the end of the process.
+// Reports limits of the system as errors; otherwise they would end the process.
 
 import Foundation
 import KeepsakeDevice

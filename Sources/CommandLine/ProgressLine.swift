@@ -13,17 +13,17 @@ package enum ProgressLine {
     let unit: String
   }
 
-  private struct LineState {
+  private struct ProgressState {
     /// The command; nil while there is no line.
-    package var name: String?
-    package var start = ContinuousClock.now
-    package var isShown = false
-    package var count: Count?
+    var name: String?
+    var start = ContinuousClock.now
+    var isShown = false
+    var count: Count?
     /// In place of the elapsed time.
-    package var text: String?
+    var text: String?
   }
 
-  private static let state = Mutex(LineState())
+  private static let state = Mutex(ProgressState())
   private static let pause = DispatchTimeInterval.milliseconds(200)
 
   /// Begins the line of a command, unless standard error is no terminal that can erase it.
@@ -63,7 +63,7 @@ package enum ProgressLine {
 
   /// - Returns: whether there is a line.
   @discardableResult
-  private static func draw(_ state: inout LineState) -> Bool {
+  private static func draw(_ state: inout ProgressState) -> Bool {
     guard let name = state.name else { return false }
     var parts: [String] = []
     if let count = state.count {
@@ -94,6 +94,6 @@ extension ProgressLine {
     guard progress.fraction < 1 else { return }
     show(
       "\(Int(progress.fraction * 100)) %, \(progress.received.grouped) entries, "
-        + "\(Shown.name(paths[progress.from])) -> \(Shown.name(paths[progress.into]))")
+        + "\(paths[progress.from].quotedIfNeeded) -> \(paths[progress.into].quotedIfNeeded)")
   }
 }

@@ -3,6 +3,8 @@
 package import ArgumentParser
 import Foundation
 package import KeepsakeDevice
+import KeepsakeValues
+import Synchronization
 
 /// The arguments and options of `watch`, with a hub and without.
 package struct WatchArguments: ParsableArguments {
@@ -11,7 +13,7 @@ package struct WatchArguments: ParsableArguments {
     abstract: "Prints each change of a device, whichever process makes it, until interrupted.",
     discussion: """
       Prints one line a key; with --json, one JSON object a line. Changes that follow each other \
-      closely may be told as one.
+      closely may be printed as one.
 
         kvsync watch laptop.keepsake
         kvsync watch laptop.keepsake --store cloud --prefix editor. --json
@@ -32,7 +34,7 @@ package struct WatchArguments: ParsableArguments {
   package func open(
     _ access: Device.Access, _ common: CommonOptions
   ) throws -> Device {
-    if let store { try StoreOption.check(store, file) }
+    try checkStore(store, of: file)
     return try common.open(file, access)
   }
 
@@ -40,18 +42,25 @@ package struct WatchArguments: ParsableArguments {
   ///
   /// - Parameter running: starts other work, which may end the watch.
   package func watch<Work>(
-    _ device: Device, _ common: CommonOptions, running: (Completion) -> Work
+    _ device: Device, _ common: CommonOptions, running: (WatchEnd) -> Work
   ) throws {
-    let end = Completion()
-    let interruption = Interruption {
-      end.complete(with: .success(()))
-      // If the reader of our output has stopped, a blocked write would keep this process alive.
-      DispatchQueue.global().asyncAfter(deadline: .now() + 1) { _exit(0) }
+    let end = WatchEnd()
+    // Also in a process that was started with these signals ignored, as by `&`.
+    let signals = [SIGINT, SIGTERM].map { number in
+      signal(number, SIG_IGN)
+      let source = DispatchSource.makeSignalSource(signal: number, queue: .global())
+      source.setEventHandler {
+        end.complete(with: .success(()))
+        // If the reader of our output has stopped, a blocked write would keep this process alive.
+        DispatchQueue.global().asyncAfter(deadline: .now() + 1) { _exit(0) }
+      }
+      source.resume()
+      return source
     }
-    defer { interruption.end() }
+    defer { for source in signals { source.cancel() } }
     let observation = device.observe(store: store, .prefix(prefix)) { changes in
-      let shown = Result { for change in changes { try Shown.print(change, isJSON: common.json) } }
-      if case .failure = shown { end.complete(with: shown) }
+      let result = Result { for change in changes { try print(change, isJSON: common.json) } }
+      if case .failure = result { end.complete(with: result) }
     } onFailure: {
       end.complete(with: .failure($0))
     }
@@ -59,5 +68,28 @@ package struct WatchArguments: ParsableArguments {
     let work = running(end)
     common.output.say("\(file): watching; interrupt to stop")
     try withExtendedLifetime(work) { try end.wait() }
+  }
+}
+
+private func print(_ change: SettingChange, isJSON: Bool) throws {
+  guard !isJSON else { return Output.standardOutput([OutputLine(try JSON.change(change))]) }
+  let place = "\(change.store.quotedIfNeeded)/\(change.key.quotedIfNeeded)"
+  Output.standardOutput(["\(place, .key): \(try OutputLine(change))"])
+}
+
+/// The result of a watch, which one thread sets, and another waits for.
+package final class WatchEnd: Sendable {
+  private let result = Mutex<Result<Void, any Error>?>(nil)
+  private let isKnown = DispatchSemaphore(value: 0)
+
+  /// Only the first result counts.
+  package func complete(with result: Result<Void, any Error>) {
+    self.result.withLock { $0 = $0 ?? result }
+    isKnown.signal()
+  }
+
+  fileprivate func wait() throws {
+    isKnown.wait()
+    try result.withLock { $0 }?.get()
   }
 }

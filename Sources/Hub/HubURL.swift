@@ -52,11 +52,6 @@ public struct HubURL: Sendable, Hashable, CustomStringConvertible {
     return ["localhost", "::1", "[::1]"].contains(host)
   }
 
-  /// Whether a word is meant as an address rather than as a path.
-  package static func isMeant(by word: String) -> Bool {
-    ["https://", "http://"].contains { word.lowercased().hasPrefix($0) }
-  }
-
   /// - Parameter path: below `/v1`, with a slash before it, or empty.
   func endpoint(_ path: String) throws(KeepsakeError) -> URL {
     guard let url = URL(string: "\(description)/v1\(path)") else {

@@ -69,7 +69,7 @@
         services.append(
           MetricsService(
             application: application(
-              plain(settings.limits), place, Descriptors.forMetrics,
+              plain(settings.limits), place, OpenFileLimit.metricsConnections,
               CallbackResponder<BasicRequestContext> { request, _ in
                 metrics.answer(to: request, listeners: endpoints.listeners.count)
               },
@@ -92,7 +92,7 @@
       }
     }
 
-    /// Tells an error of this service from one of the hub.
+    /// Distinguishes the errors of this service from those of the hub.
     private struct MetricsService: Service {
       let application: any Service
 
@@ -137,7 +137,7 @@
           maxHeaderFieldSize: limits.headBytes, maxHeaderListSize: limits.headBytes,
           maxHeaderFieldCount: 100))
       return HTTPServerBuilder {
-        HeldChannel(http: HTTP1Channel(responder: $0, configuration: configuration))
+        RetainedChannel(http: HTTP1Channel(responder: $0, configuration: configuration))
       }
     }
 
@@ -159,7 +159,7 @@
   /// HTTP/1.1 over connections that are retained until they close. If the server's task is
   /// cancelled while accepted connections wait for it, nothing else retains these, and NIO traps
   /// when an open one is released.
-  private struct HeldChannel: ServerChildChannel {
+  private struct RetainedChannel: ServerChildChannel {
     let http: HTTP1Channel
 
     func setup(channel: any Channel, logger: Logger) -> EventLoopFuture<HTTP1Channel.Value> {

@@ -10,7 +10,7 @@ import KeepsakeValues
 
 struct CreateCommand: Subcommand {
   static let configuration = CommandConfiguration(
-    commandName: "create", abstract: "Makes an account, and this device its first.",
+    commandName: "create", abstract: "Creates an account with this device as its first.",
     discussion: "  kvsync hub create https://hub.example phone.keepsake --secret hub.secret")
 
   @OptionGroup var member: NewMemberArguments
@@ -21,8 +21,8 @@ struct CreateCommand: Subcommand {
   @OptionGroup var common: CommonOptions
 
   func run() throws {
-    try member.enter("has account", common, nil) { membership, url, name in
-      let secret = try Membership.secret(
+    try member.enter(nil, saying: "has account", common) { membership, url, name in
+      let secret = try DeviceHubs.readSecret(
         "the operator's secret", file: secret, variable: "KEEPSAKE_HUB_SECRET")
       try membership.create(at: url, secret: secret, name: name)
     }
@@ -32,7 +32,7 @@ struct CreateCommand: Subcommand {
 struct JoinCommand: Subcommand {
   static let configuration = CommandConfiguration(
     commandName: "join",
-    abstract: "Makes this device one of an account, by a code of another device of it.",
+    abstract: "Adds this device to an account, by a code of another of its devices.",
     discussion: """
       The code is a line of standard input, so that no list of processes shows it.
 
@@ -43,9 +43,9 @@ struct JoinCommand: Subcommand {
   @OptionGroup var common: CommonOptions
 
   func run() throws {
-    let code = try Membership.secret("the code of kvsync hub invite")
+    let code = try DeviceHubs.readSecret("the code of kvsync hub invite")
     let membership = try HubMembership(invitation: code)
-    try member.enter("has joined account", common, membership) { membership, url, name in
+    try member.enter(membership, saying: "has joined account", common) { membership, url, name in
       try membership.join(at: url, code: code, name: name)
     }
   }
@@ -54,7 +54,7 @@ struct JoinCommand: Subcommand {
 struct InviteCommand: Subcommand {
   static let configuration = CommandConfiguration(
     commandName: "invite",
-    abstract: "Prints a code with which another device may join; good once, for ten minutes.")
+    abstract: "Prints a code with which another device may join; valid once, for ten minutes.")
 
   @OptionGroup var arguments: HubArguments
   @OptionGroup var common: CommonOptions
@@ -62,29 +62,29 @@ struct InviteCommand: Subcommand {
   func run() throws {
     let invitation = try arguments.hub().invite()
     common.output.print(
-      .object(["code": .string(invitation.code), "ends": Shown.time(invitation.end)]),
-      lines: [Line(invitation.code)], isData: true)
+      .object(["code": .string(invitation.code), "ends": .time(invitation.end)]),
+      lines: [OutputLine(invitation.code)], isData: true)
   }
 }
 
 /// The arguments that name a device and one of its hubs.
 struct HubArguments: ParsableArguments {
   @Argument(help: "The device file.", completion: .file()) var file: String
-  @Argument(help: "The hub's address, where the device knows several.") var url: String?
+  @Argument(help: "The hub's address, if the device knows several.") var url: String?
 
-  func hub() throws -> Hub { try Membership.hub(file, url) }
+  func hub() throws -> Hub { try DeviceHubs.hub(of: file, at: url) }
 }
 
 /// The arguments that also name a device of the account, by its number.
 struct HubDeviceArguments: ParsableArguments {
   @Argument(help: "The device file.", completion: .file()) var file: String
   @Argument(help: "The number that kvsync hub devices shows.") var number: Int64
-  @Argument(help: "The hub's address, where the device knows several.") var url: String?
+  @Argument(help: "The hub's address, if the device knows several.") var url: String?
 
   func change(
     to state: String, _ common: CommonOptions, _ ask: (Hub, Int64) throws -> Void
   ) throws {
-    let hub = try Membership.hub(file, url)
+    let hub = try DeviceHubs.hub(of: file, at: url)
     try ask(hub, number)
     common.done("\(hub.url): number \(number) is \(state)")
   }
@@ -103,20 +103,20 @@ struct DevicesCommand: Subcommand {
     common.output.print(
       .object([
         "account": .string(HexNumber.text(hub.account)), "devices": .array(devices.map(json)),
-      ]), lines: devices.map { Line(line($0)) }, isData: true)
+      ]), lines: devices.map { OutputLine(line($0)) }, isData: true)
   }
 
   private func json(_ device: HubDevice) -> JSON {
     .object([
       "device": .integer(device.number), "name": .string(device.name),
-      "created": Shown.time(device.created), "lastUse": Shown.time(device.lastUse),
+      "created": .time(device.created), "lastUse": .time(device.lastUse),
       "self": device.isSelf ? .boolean(true) : nil,
     ])
   }
 
   private func line(_ device: HubDevice) -> String {
     var parts = [
-      "\(device.number)", Shown.name(device.name), "last used \(Shown.text(device.lastUse))",
+      "\(device.number)", device.name.quotedIfNeeded, "last used \(device.lastUse.iso8601)",
     ]
     if device.isSelf { parts.append("this device") }
     return parts.joined(separator: "  ")
@@ -138,15 +138,15 @@ struct RevokeCommand: Subcommand {
 
 struct RenameCommand: Subcommand {
   static let configuration = CommandConfiguration(
-    commandName: "rename", abstract: "Changes what a device of the account is called.")
+    commandName: "rename", abstract: "Renames a device of the account.")
 
   @OptionGroup var arguments: HubDeviceArguments
   @Option(help: "The new name.") var name: String
   @OptionGroup var common: CommonOptions
 
   func run() throws {
-    try NewMemberArguments.check(name)
-    try arguments.change(to: "called \(Shown.name(name))", common) { hub, number in
+    try NewMemberArguments.checkName(name)
+    try arguments.change(to: "called \(name.quotedIfNeeded)", common) { hub, number in
       try hub.rename(number, to: name)
     }
   }
@@ -208,9 +208,9 @@ struct DeleteCommand: Subcommand {
         "\(arguments.file): its account is \(account), not \(confirm); nothing is deleted")
     }
     try hub.deleteAccount()
-    for entry in try Membership.entries(of: arguments.file, at: hub.url)
+    for entry in try DeviceHubs.entries(of: arguments.file, at: hub.url)
     where entry.membership.account == hub.account {
-      try Membership.credentials.remove(entry)
+      try DeviceHubs.credentials.remove(entry)
     }
     common.done("\(hub.url): account \(account) is deleted; devices keep what they hold")
   }
@@ -218,6 +218,6 @@ struct DeleteCommand: Subcommand {
 
 extension CommonOptions {
   fileprivate func done(_ line: String) {
-    output.print(.object([]), lines: [Line(line)], isData: false)
+    output.print(.object([]), lines: [OutputLine(line)], isData: false)
   }
 }

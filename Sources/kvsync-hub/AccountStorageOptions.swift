@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The options that say where a hub keeps its accounts.
+// The options that name the database of a hub's accounts.
 
 import ArgumentParser
 import KeepsakeCommandLine
@@ -17,13 +17,13 @@ import KeepsakeFormats
 
 struct AccountStorageOptions: ParsableArguments {
   @Option(
-    help: "The file that holds the accounts; made when it is missing.", completion: .file())
+    help: "The file that holds the accounts; created if it is missing.", completion: .file())
   var data: String?
   @Option(
     help: ArgumentHelp(
       """
       The PostgreSQL that holds the accounts, as in postgresql://hub@db1,db2/keepsake. Its \
-      password stands in ~/.pgpass, or where PGPASSFILE says.
+      password is in ~/.pgpass, or in the file that PGPASSFILE names.
       """, valueName: "url"))
   var postgres: String?
   @Option(
@@ -78,10 +78,17 @@ struct AccountStorageOptions: ParsableArguments {
             cure: "mend what it says, then start the hub again")
         }
       #else
-        throw HelperProgram.lacks(
+        throw KeepsakeError.notBuilt(
           "PostgreSQL",
           cure: "build it with --traits PostgreSQL, or keep accounts in a file with --data")
       #endif
     }
   #endif
+}
+
+extension KeepsakeError {
+  /// The error of a command whose part was not built.
+  static func notBuilt(_ part: String, cure: String) -> KeepsakeError {
+    KeepsakeError(.incompatible, path: "(this kvsync)", "it was built without \(part)", cure: cure)
+  }
 }

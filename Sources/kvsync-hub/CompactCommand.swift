@@ -2,7 +2,6 @@
 
 import ArgumentParser
 import KeepsakeCommandLine
-import KeepsakeFormats
 import KeepsakeHub
 
 /// `kvsync compact` with a hub.
@@ -13,10 +12,7 @@ struct CompactCommand: Subcommand {
   @OptionGroup var common: CommonOptions
 
   func run() throws {
-    guard let address = arguments.hub else {
-      throw InputError.usage("\(arguments.file): no hub is named; say which with --hub")
-    }
-    let hub = try Membership.hub(arguments.file, address)
+    let hub = try DeviceHubs.hub(of: arguments.file, at: arguments.hub)
     let device = try common.open(arguments.file, .existing)
     arguments.print(try device.compact(keeping: arguments.keep, with: hub), common.output)
   }

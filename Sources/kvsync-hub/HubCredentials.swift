@@ -20,7 +20,7 @@ package struct HubCredentials: Sendable {
     }
 
     /// Whether both are of the same hub and the same file; names of files are compared as bytes.
-    fileprivate func isOf(_ other: Entry) -> Bool {
+    fileprivate func isOfSameHubAndDevice(as other: Entry) -> Bool {
       hub == other.hub && device.isSameBytes(as: other.device)
     }
 
@@ -34,8 +34,6 @@ package struct HubCredentials: Sendable {
   }
 
   package let path: String
-
-  package init(path: String) { self.path = path }
 
   /// The credentials of the current user.
   package init(environment: [String: String], home: String) {
@@ -104,11 +102,11 @@ package struct HubCredentials: Sendable {
 
   /// Adds an entry; it replaces one of the same hub and device.
   package func add(_ entry: Entry) throws(KeepsakeError) {
-    try change(adding: [entry.line]) { $0.isOf(entry) }
+    try change(adding: [entry.line]) { $0.isOfSameHubAndDevice(as: entry) }
   }
 
   package func remove(_ entry: Entry) throws(KeepsakeError) {
-    try change(adding: []) { $0.isOf(entry) }
+    try change(adding: []) { $0.isOfSameHubAndDevice(as: entry) }
   }
 
   private func change(

@@ -14,7 +14,12 @@ struct MergeCommand: Subcommand {
   @OptionGroup var common: CommonOptions
 
   func run() throws {
-    let (file, address) = try sides()
+    guard arguments.files.count == 2, arguments.hubs.count == 1, let address = arguments.hubs.first,
+      let file = arguments.files.first(where: { $0 != address })
+    else {
+      throw InputError.usage(
+        "(command line): a hub is merged with one file; name a device file and an address")
+    }
     let refused = [
       ("--dry-run", arguments.dryRun), ("--one-way", arguments.oneWay),
       ("--create", arguments.create), ("--store", !arguments.store.isEmpty),
@@ -22,23 +27,13 @@ struct MergeCommand: Subcommand {
     if let (option, _) = refused.first(where: \.1) {
       throw InputError.usage("\(address): \(option) is for files; merge with a hub without it")
     }
-    let hub = try Membership.hub(file, address)
+    let hub = try DeviceHubs.hub(of: file, at: address)
     let paths = [file, hub.url.description]
     let options = try arguments.options(paths)
     let device = try common.open(file, .existing)
     try arguments.print(paths, common.output) {
       let report = try device.merge(with: hub, options: options)
-      return ShownReport(report, paths: paths, replicas: [try device.replica(), nil])
+      return PrintableMergeReport(report, paths: paths, replicas: [try device.replica(), nil])
     }
-  }
-
-  private func sides() throws -> (file: String, address: String) {
-    guard arguments.files.count == 2, let address = arguments.files.first(where: HubURL.isMeant),
-      let file = arguments.files.first(where: { !HubURL.isMeant(by: $0) })
-    else {
-      throw InputError.usage(
-        "(command line): a hub is merged with one file; name a device file and an address")
-    }
-    return (file, address)
   }
 }

@@ -12,18 +12,18 @@ import KeepsakeValues
 struct NewMemberArguments: ParsableArguments {
   @Argument(help: "The hub's address.") var url: String
   @Argument(help: "The device file.", completion: .file()) var file: String
-  @Option(help: "What the device is called. (default: the file's name)") var name: String?
-  @Flag(help: "Make the device file if it is missing.") var create = false
+  @Option(help: "The name of the device. (default: the file's name)") var name: String?
+  @Flag(help: "Create the device file if it is missing.") var create = false
   @Flag(help: "Keep what the device has of another account; this account then gets it.")
   var merge = false
   @Flag(help: "Empty the synced stores of a device that has another account.") var discard = false
 
   func validate() throws {
-    if let name { try Self.check(name) }
+    if let name { try Self.checkName(name) }
     if merge, discard { throw ValidationError("give --merge or --discard, not both") }
   }
 
-  static func check(_ name: String) throws {
+  static func checkName(_ name: String) throws {
     guard !name.isEmpty, name.utf8.count <= 200,
       name.unicodeScalars.allSatisfy({ $0.properties.generalCategory != .control })
     else { throw ValidationError("--name takes 1 to 200 bytes without control characters") }
@@ -33,13 +33,13 @@ struct NewMemberArguments: ParsableArguments {
   ///   - given: the membership of the account to join; nil for a new account.
   ///   - ask: sends the request that adds the device.
   func enter(
-    _ verb: String, _ common: CommonOptions, _ given: HubMembership?,
-    _ ask: (inout HubMembership, HubURL, String) throws -> Void
+    _ given: HubMembership?, saying verb: String, _ common: CommonOptions,
+    ask: (inout HubMembership, HubURL, String) throws -> Void
   ) throws {
     let url = try HubURL(url)
     let device = try open(common)
-    let known = try Membership.entries(of: file, at: url).map(\.membership)
-    try refuseMember(known.first { $0.device != nil }, url)
+    let known = try DeviceHubs.entries(of: file, at: url).map(\.membership)
+    try refuseMember(known.first { $0.device != nil }, of: url)
     // The membership of an earlier attempt, whose token the hub may know.
     let pending = known.first { $0.device == nil && (given?.account ?? $0.account) == $0.account }
     var membership = pending ?? given ?? .forNewAccount()
@@ -49,20 +49,29 @@ struct NewMemberArguments: ParsableArguments {
         "\(file): this device has values of another account;"
           + " --merge brings them into this one, --discard empties its synced stores")
     }
-    try Membership.keep(membership, url, file)
+    try DeviceHubs.store(membership, at: url, for: file)
     do {
-      try ask(&membership, url, name ?? Membership.name(file))
+      try ask(&membership, url, name ?? DeviceHubs.defaultName(of: file))
     } catch let error as KeepsakeError where error.code == .unauthorized {
-      try Membership.forget(file) { $0.hub == url.description && $0.membership.device == nil }
+      try DeviceHubs.removeEntries(of: file) {
+        $0.hub == url.description && $0.membership.device == nil
+      }
       throw error
     }
     if !others.isEmpty {
       try device.leaveHubs(keepsValues: merge)
-      if discard { try Membership.forget(file) { others.contains($0.membership.account) } }
+      if discard {
+        try DeviceHubs.removeEntries(of: file) { others.contains($0.membership.account) }
+      }
     }
     // The membership is usable only now: nothing of another account is sent.
-    try Membership.keep(membership, url, file)
-    print(verb, membership, url, common)
+    try DeviceHubs.store(membership, at: url, for: file)
+    let (account, number) = (HexNumber.text(membership.account), membership.device ?? 0)
+    common.output.print(
+      .object([
+        "hub": .string(url.description), "account": .string(account), "device": .integer(number),
+      ]), lines: [OutputLine("\(url): this device \(verb) \(account), as number \(number)")],
+      isData: false)
   }
 
   private func open(_ common: CommonOptions) throws -> Device {
@@ -75,19 +84,8 @@ struct NewMemberArguments: ParsableArguments {
     }
   }
 
-  private func print(
-    _ verb: String, _ membership: HubMembership, _ url: HubURL, _ common: CommonOptions
-  ) {
-    let (account, number) = (HexNumber.text(membership.account), membership.device ?? 0)
-    common.output.print(
-      .object([
-        "hub": .string(url.description), "account": .string(account), "device": .integer(number),
-      ]), lines: [Line("\(url): this device \(verb) \(account), as number \(number)")],
-      isData: false)
-  }
-
   /// A second membership would replace the first, whose token would be lost.
-  private func refuseMember(_ membership: HubMembership?, _ url: HubURL) throws {
+  private func refuseMember(_ membership: HubMembership?, of url: HubURL) throws {
     guard let membership, let number = membership.device else { return }
     do {
       let devices = try Hub(url, membership).devices()

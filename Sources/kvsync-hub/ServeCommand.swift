@@ -13,14 +13,14 @@ import KeepsakeValues
   import Logging
 #endif
 
-struct ServeCommand: ParsableCommand {
+struct ServeCommand: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "serve",
     abstract: "Runs a hub until it gets SIGINT or SIGTERM.",
     discussion: """
-      Accounts are made with the operator's secret, which stands in a file of its own: beside the \
-      hub's, and made with it. Where others than this machine shall reach the hub, let a proxy \
-      speak TLS for it, or give it a certificate.
+      Accounts are created with the operator's secret, which is in a file of its own: beside the \
+      hub's, and created with it. If other machines use the hub, let a proxy provide TLS for it, \
+      or give it a certificate.
 
         kvsync hub serve --data hub.db
         kvsync hub serve --postgres postgresql://hub@db1,db2/keepsake --secret hub.secret
@@ -28,7 +28,8 @@ struct ServeCommand: ParsableCommand {
 
   @OptionGroup var storage: AccountStorageOptions
   @Option(
-    help: ArgumentHelp("Where to listen; port 0 for any that is free.", valueName: "host:port"))
+    help: ArgumentHelp(
+      "The address on which it listens; port 0 for any that is free.", valueName: "host:port"))
   var listen = ListenAddress("127.0.0.1", 7890)
   @Option(help: "The hub's certificate and its chain, PEM.", completion: .file())
   var certificate: String?
@@ -36,9 +37,10 @@ struct ServeCommand: ParsableCommand {
   var key: String?
   @Option(
     help: ArgumentHelp(
-      "Where Prometheus gets metrics, at /metrics. (default: nowhere)", valueName: "host:port"))
+      "The address of metrics for Prometheus, at /metrics. (default: none)",
+      valueName: "host:port"))
   var metrics: ListenAddress?
-  @Option(help: "What is logged on stderr: error, warning, info or debug, which tells requests.")
+  @Option(help: "What is logged on stderr: error, warning, info or debug, which lists requests.")
   var log = Level.info
   @OptionGroup var limits: LimitOptions
 
@@ -50,46 +52,55 @@ struct ServeCommand: ParsableCommand {
     }
   }
 
-  func run() throws {
+  func run() async throws {
     #if Hub
       let store = try storage.open()
       let server = HubServer(store, settings: try settings(orClosing: store))
       let (path, scheme) = (storage.secretPath, certificate == nil ? "http" : "https")
-      try HelperProgram.serve(
-        at: listen.description, "the hub cannot serve",
-        cure: "see that the address is free, and one of this machine"
-      ) { [metrics] in
-        do {
-          try await server.run(
-            onListening: { host, port in
-              let address = ListenAddress(host, port)
-              Output.standardOutput("\(scheme)://\(address), operator's secret in \(path)\n")
-            },
-            onMetrics: { host, port in
-              Output.note("metrics at http://\(ListenAddress(host, port))/metrics")
-            })
-        } catch HubServerError.noMetrics(let error) {
-          throw KeepsakeError(
-            .inputOutput, path: metrics?.description ?? "--metrics",
-            "metrics cannot be served: \(HelperProgram.reason(error))",
-            cure: "see that the address is free")
-        } catch HubServerError.noCertificate(let file, let problem) {
-          throw KeepsakeError(
-            .malformed, path: file, "it gives no certificate or key (\(problem))",
-            cure: "name a PEM file that the hub can read")
-        } catch HubServerError.noTLS {
-          throw HelperProgram.lacks(
-            "TLS", cure: "build it with --traits HubTLS, or let a proxy speak TLS")
-        }
+      do {
+        try await server.run(
+          onListening: { host, port in
+            let address = ListenAddress(host, port)
+            Output.standardOutput("\(scheme)://\(address), operator's secret in \(path)\n")
+          },
+          onMetrics: { host, port in
+            Output.note("metrics at http://\(ListenAddress(host, port))/metrics")
+          })
+      } catch HubServerError.noMetrics(let error) {
+        throw KeepsakeError(
+          .inputOutput, path: metrics?.description ?? "--metrics",
+          "metrics cannot be served: \(Self.systemReason(in: error))",
+          cure: "see that the address is free")
+      } catch HubServerError.noCertificate(let file, let problem) {
+        throw KeepsakeError(
+          .malformed, path: file, "it gives no certificate or key (\(problem))",
+          cure: "name a PEM file that the hub can read")
+      } catch HubServerError.noTLS {
+        throw KeepsakeError.notBuilt(
+          "TLS", cure: "build it with --traits HubTLS, or let a proxy speak TLS")
+      } catch {
+        throw KeepsakeError(
+          .inputOutput, path: listen.description,
+          "the hub cannot serve: \(Self.systemReason(in: "\(error)"))",
+          cure: "see that the address is free, and one of this machine")
       }
     #else
-      throw HelperProgram.lacks(
+      throw KeepsakeError.notBuilt(
         "the hub's server",
         cure: "build it with: swift build -c release --product kvsync-hub --traits Hub")
     #endif
   }
 
   #if Hub
+    /// The system's message for the error number at the end of a library's text, or the text if it
+    /// has none.
+    private static func systemReason(in text: String) -> String {
+      guard let end = text.firstMatch(of: /\(errno: (\d+)\)$/), let number = Int32(end.1) else {
+        return text
+      }
+      return String(cString: strerror(number))
+    }
+
     private func settings(
       orClosing store: any HubStore
     ) throws -> HubServer.Settings {
@@ -98,7 +109,7 @@ struct ServeCommand: ParsableCommand {
       settings.metrics = metrics.map { ($0.host, $0.port) }
       (settings.certificate, settings.key) = (certificate, key)
       do {
-        settings.secret = try OperatorSecret.read(storage.secretPath)
+        settings.secret = try OperatorSecret.read(at: storage.secretPath)
       } catch {
         store.close()
         throw error
@@ -106,7 +117,7 @@ struct ServeCommand: ParsableCommand {
       settings.logger.logLevel = Logger.Level(rawValue: log.rawValue) ?? .info
       try limits.apply(to: &settings.limits)
       let wanted = settings.limits.connections
-      settings.limits.connections = Descriptors.connections(wanted)
+      settings.limits.connections = OpenFileLimit.connections(wanted: wanted)
       if settings.limits.connections < wanted {
         Output.note(
           "the system's limit of open files allows \(settings.limits.connections) connections, "
@@ -121,10 +132,10 @@ struct ServeCommand: ParsableCommand {
   /// The secret with which accounts are made, in a file that its owner alone can read.
   private enum OperatorSecret {
     /// Reads the secret, and creates it if the file is missing.
-    static func read(_ path: String) throws -> String {
+    static func read(at path: String) throws -> String {
       var status = stat()
       if stat(path, &status) != 0 {
-        try make(path)
+        try create(at: path)
       } else if status.st_mode & 0o077 != 0 {
         Output.note("\(path): others may read the operator's secret; chmod 600 it", .warning)
       }
@@ -147,10 +158,10 @@ struct ServeCommand: ParsableCommand {
     }
 
     /// Creates the file with its content at once. If two hubs create it, one of them does.
-    private static func make(_ path: String) throws(KeepsakeError) {
+    private static func create(at path: String) throws(KeepsakeError) {
       let draft = "\(path).\(Secrets.random().prefix(8))"
       let descriptor = open(draft, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0o600)
-      guard descriptor >= 0 else { throw failure(path, errno) }
+      guard descriptor >= 0 else { throw failure(errno, path: path) }
       defer { unlink(draft) }
       let file = FileHandle(fileDescriptor: descriptor, closeOnDealloc: true)
       do {
@@ -161,11 +172,11 @@ struct ServeCommand: ParsableCommand {
       }
       // Some file systems have no hard links.
       guard link(draft, path) == 0 || errno == EEXIST || rename(draft, path) == 0 else {
-        throw failure(path, errno)
+        throw failure(errno, path: path)
       }
     }
 
-    private static func failure(_ path: String, _ code: Int32) -> KeepsakeError {
+    private static func failure(_ code: Int32, path: String) -> KeepsakeError {
       KeepsakeError(
         .cannotCreate, path: path, String(cString: strerror(code)),
         cure: "name another file with --secret")

@@ -67,5 +67,4 @@ struct ListenAddress: ExpressibleByArgument, CustomStringConvertible {
   init(_ host: String, _ port: Int) { (self.host, self.port) = (host, port) }
 
   var description: String { host.contains(":") ? "[\(host)]:\(port)" : "\(host):\(port)" }
-  var defaultValueDescription: String { description }
 }

@@ -2,7 +2,6 @@
 
 import ArgumentParser
 import KeepsakeCommandLine
-import KeepsakeFormats
 import KeepsakeHub
 import KeepsakeSync
 import Synchronization
@@ -17,10 +16,7 @@ struct WatchCommand: Subcommand {
   var hasProgress: Bool { false }
 
   func run() throws {
-    guard let address = arguments.hub else {
-      throw InputError.usage("\(arguments.file): no hub is named; say which with --hub")
-    }
-    let hub = try Membership.hub(arguments.file, address)
+    let hub = try DeviceHubs.hub(of: arguments.file, at: arguments.hub)
     let device = try arguments.open(.existing, common)
     let output = common.output
     // Entries that wait, or cannot be sent or read, are reported when they appear and when all are
@@ -32,12 +28,12 @@ struct WatchCommand: Subcommand {
         case .connecting: break
         case .connected: output.say("\(hub.url): connected")
         case .waiting(let date):
-          output.say("\(hub.url): waiting, tries again at \(Shown.text(date))")
+          output.say("\(hub.url): waiting, tries again at \(date.iso8601)")
         case .refused(let error): end.complete(with: .failure(error))
         }
       } onSync: { report in
         let paths = [arguments.file, hub.url.description]
-        let shown = ShownReport(report, paths: paths, replicas: [nil, nil])
+        let shown = PrintableMergeReport(report, paths: paths, replicas: [nil, nil])
         let lines = shown.stayingRemarks + shown.waiting
         for line in shown.remarks where !lines.contains(line) { output.say(line) }
         reported.withLock { reported in

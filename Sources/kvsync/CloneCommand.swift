@@ -18,7 +18,7 @@ struct CloneCommand: Subcommand {
       """)
 
   @Argument(help: "The device file.", completion: .file()) var file: String
-  @Argument(help: "The file to make.", completion: .file()) var new: String
+  @Argument(help: "The file to create.", completion: .file()) var new: String
   @OptionGroup var common: CommonOptions
 
   func run() throws {
@@ -27,6 +27,6 @@ struct CloneCommand: Subcommand {
     try common.open(file, .readOnly).clone(to: new, identity: id)
     common.output.print(
       .object(["path": .string(new), "replica": .string(id.description)]),
-      lines: ["\(Shown.name(new)) is device \(id)"], isData: false)
+      lines: ["\(new.quotedIfNeeded) is device \(id)"], isData: false)
   }
 }

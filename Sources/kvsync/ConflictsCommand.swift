@@ -32,7 +32,7 @@ struct ConflictsCommand: Subcommand {
   }
 
   func run() throws {
-    if let store { try StoreOption.check(store, file) }
+    try checkStore(store, of: file)
     if let restore { return try self.restore(restore) }
     let device = try common.open(file, .readOnly)
     let conflicts = try device.conflicts(store: store)
@@ -57,40 +57,39 @@ struct ConflictsCommand: Subcommand {
     try device.restore(conflict)
     let entry = try device.entry(store: conflict.store, key: conflict.key)
     try common.output.print(
-      try entry.map(Shown.entry) ?? .object(["deleted": .boolean(true)]),
+      try entry.map(JSON.entry) ?? .object(["deleted": .boolean(true)]),
       lines: ["\(Self.name(conflict)) is again \(try Self.lost(conflict))"], isData: false)
   }
 
   private static func name(_ conflict: Conflict) -> String {
-    "\(Shown.name(conflict.store))/\(Shown.name(conflict.key))"
+    "\(conflict.store.quotedIfNeeded)/\(conflict.key.quotedIfNeeded)"
   }
 
   private static func json(_ conflict: Conflict) throws -> JSON {
-    let content =
-      try conflict.loser.value.map(Shown.value) ?? [JSON.Member("deleted", .boolean(true))]
+    let lost = JSON.provenance(of: conflict.lostTimestamp, by: conflict.lostReplicaID)
     return .object([
       "id": .integer(conflict.id), "store": .string(conflict.store), "key": .string(conflict.key),
-      "lost": .object(content + Shown.provenance(conflict.lostTimestamp, conflict.lostReplicaID)),
+      "lost": .object(try JSON.content(conflict.loser) + lost),
       "won": .object(
         (conflict.winnerIsDeletion ? [JSON.Member("deleted", .boolean(true))] : [])
-          + Shown.provenance(conflict.winnerTimestamp, conflict.winnerReplicaID)),
-      "found": Shown.time(conflict.foundAt),
+          + JSON.provenance(of: conflict.winnerTimestamp, by: conflict.winnerReplicaID)),
+      "found": .time(conflict.foundAt),
       "resolved": conflict.isResolved ? .boolean(true) : nil,
     ])
   }
 
-  private static func line(_ conflict: Conflict) throws -> Line {
+  private static func line(_ conflict: Conflict) throws -> OutputLine {
     let winner = conflict.winnerIsDeletion ? "a deletion" : "a write"
-    let (store, key) = (Shown.name(conflict.store), Shown.name(conflict.key))
+    let (store, key) = (conflict.store.quotedIfNeeded, conflict.key.quotedIfNeeded)
     let fate =
-      "\tof \(Shown.text(conflict.lostTimestamp)) by \(conflict.lostReplicaID)"
-      + "\tlost to \(winner) of \(Shown.text(conflict.winnerTimestamp))"
+      "\tof \(conflict.lostTimestamp.date.iso8601) by \(conflict.lostReplicaID)"
+      + "\tlost to \(winner) of \(conflict.winnerTimestamp.date.iso8601)"
       + " by \(conflict.winnerReplicaID)"
       + (conflict.isResolved ? "\tresolved" : "")
     return "\(conflict.id)\t\(store, .key)\t\(key, .key)\t\(try lost(conflict), .old)\(fate)"
   }
 
-  private static func lost(_ conflict: Conflict) throws -> Line {
-    try Shown.quoted(conflict.loser, or: "deleted")
+  private static func lost(_ conflict: Conflict) throws -> OutputLine {
+    try OutputLine(conflict.loser, or: "deleted")
   }
 }

@@ -13,18 +13,15 @@ struct DeleteCommand: Subcommand {
         kvsync delete phone.keepsake theme
       """)
 
-  @Argument(help: "The device file.", completion: .file()) var file: String
-  @Argument(help: "The key.") var key: String
-  @OptionGroup var store: StoreOption
+  @OptionGroup var setting: SettingArguments
   @OptionGroup var common: CommonOptions
 
   func run() throws {
-    try store.check(file)
-    try checkKey(key, file)
-    let device = try common.open(file, .existing)
-    try device.write([LocalWrite(store: store.store, key: key, value: nil)])
-    let entry = try device.entry(store: store.store, key: key)
+    try setting.check()
+    let device = try common.open(setting.file, .existing)
+    try device.write([LocalWrite(store: setting.store, key: setting.key, value: nil)])
+    let entry = try setting.entry(on: device)
     try common.output.print(
-      entry.map(Shown.entry) ?? .object(["deleted": .boolean(true)]), lines: [], isData: false)
+      entry.map(JSON.entry) ?? .object(["deleted": .boolean(true)]), lines: [], isData: false)
   }
 }

@@ -26,7 +26,7 @@ struct DiffCommand: Subcommand {
   @OptionGroup var common: CommonOptions
 
   func run() throws {
-    for name in store { try StoreOption.check(name, first) }
+    for name in store { try checkStore(name, of: first) }
     try DistinctFiles.check([first, second])
     let (left, right) = (try common.open(first, .readOnly), try common.open(second, .readOnly))
     let differences = try Difference.all(left, right, stores: store.isEmpty ? nil : store)
@@ -47,14 +47,14 @@ struct DiffCommand: Subcommand {
   private static func json(_ difference: Difference) throws -> JSON {
     .object([
       "store": .string(difference.store), "key": .string(difference.key),
-      "first": try Shown.optional(difference.left), "second": try Shown.optional(difference.right),
+      "first": try .valueOrNull(difference.left), "second": try .valueOrNull(difference.right),
     ])
   }
 
-  private static func line(_ difference: Difference) throws -> Line {
-    let address = "\(Shown.name(difference.store))\t\(Shown.name(difference.key))"
-    let left = try Shown.quoted(difference.left, or: "")
-    let right = try Shown.quoted(difference.right, or: "")
+  private static func line(_ difference: Difference) throws -> OutputLine {
+    let address = "\(difference.store.quotedIfNeeded)\t\(difference.key.quotedIfNeeded)"
+    let left = try OutputLine(difference.left, or: "")
+    let right = try OutputLine(difference.right, or: "")
     return "\(address, .key)\t\(left, .old)\t\(right, .new)"
   }
 }

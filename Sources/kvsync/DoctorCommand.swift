@@ -34,21 +34,21 @@ struct DoctorCommand: Subcommand {
     common.output.print(
       .object([
         "ok": .boolean(open == 0), "replica": .string(replica.description),
-        "former": .array(former.map(Shown.former)),
-        "findings": .array(findings.map(Shown.finding)),
+        "former": .array(former.map(Self.json)),
+        "findings": .array(findings.map(Self.json)),
         "sqlite": .object([
           "version": .string(SQLiteVersion.text),
           "walResetBug": .boolean(SQLiteVersion.hasResetBug),
         ]),
       ]),
       lines: findings.isEmpty
-        ? ["\(Shown.name(file)): nothing is wrong"] : findings.map { Line(Self.line($0)) },
+        ? ["\(file.quotedIfNeeded): nothing is wrong"] : findings.map { OutputLine(Self.line($0)) },
       isData: !findings.isEmpty)
     if !common.json {
       for replica in former {
         common.output.say(
-          "was device \(replica.id) until \(Shown.text(replica.endedAt)): "
-            + Shown.text(replica.reason))
+          "was device \(replica.id) until \(replica.endedAt.iso8601): "
+            + Self.text(replica.reason))
       }
       common.output.say(Self.sqlite)
     }
@@ -59,6 +59,32 @@ struct DoctorCommand: Subcommand {
     "SQLite \(SQLiteVersion.text)"
     + (SQLiteVersion.hasResetBug
       ? " has the WAL-reset bug: Keepsake works around it, other programs may not" : "")
+
+  private static func json(_ replica: FormerReplica) -> JSON {
+    .object([
+      "replica": .string(replica.id.description), "until": .time(replica.endedAt),
+      "reason": replica.reason.map { .string($0.rawValue) } ?? .null,
+    ])
+  }
+
+  private static func text(_ reason: NewIDReason?) -> String {
+    switch reason {
+    case .clone: "it is a clone of that one"
+    case .restore: "a backup was restored"
+    case .recovery: "a backup took the place of the damaged file"
+    case .account: "it has joined another account of a hub"
+    case .copy: "a sync found that it was a copy, or set back to an earlier state"
+    case .clock: "its clock had run ahead"
+    case nil: "for a reason that this version does not know"
+    }
+  }
+
+  private static func json(_ finding: Finding) -> JSON {
+    .object([
+      "kind": .string(finding.kind.rawValue), "problem": .string(finding.problem),
+      "cure": .string(finding.cure), "repaired": .boolean(finding.isRepaired),
+    ])
+  }
 
   private static func line(_ finding: Finding) -> String {
     let end = finding.isRepaired ? "repaired" : finding.cure

@@ -34,7 +34,7 @@ struct ExportCommand: Subcommand {
   @OptionGroup var common: CommonOptions
 
   func run() throws {
-    if let store { try StoreOption.check(store, file) }
+    try checkStore(store, of: file)
     if format == .plist, common.json || deleted {
       throw InputError.usage(
         "\(file): a property list is not JSON and has no deletions; leave out --json and --deleted")
@@ -72,11 +72,11 @@ struct ExportCommand: Subcommand {
       if members.updateValue(value, forKey: key) != nil { twin = key }
     }
     if let twin {
-      throw refusal(Shown.name(twin), "another key differs in its bytes alone; rename one")
+      throw refusal(twin.quotedIfNeeded, "another key differs in its bytes alone; rename one")
     }
     let rounded = members.filter { $0.value.hasFractionOfASecond }.keys.sorted()
     if !rounded.isEmpty {
-      let names = rounded.map { Shown.name($0) }.joined(separator: ", ")
+      let names = rounded.map { $0.quotedIfNeeded }.joined(separator: ", ")
       common.output.warn(["\(file): dates are rounded down to whole seconds: \(names)"])
     }
     do throws(PropertyListWriteError) {

@@ -56,9 +56,8 @@ extension GetCommand {
   fileprivate init?(_ words: FastArguments) {
     guard words.arguments.count == 2 else { return nil }
     self.init()
-    (file, key) = (words.arguments[0], words.arguments[1])
     stored = words.has("--stored")
-    (store, common) = (StoreOption(words), CommonOptions(words))
+    (setting, common) = (SettingArguments(words), CommonOptions(words))
   }
 }
 
@@ -68,15 +67,15 @@ extension SetCommand {
       let type = ArgumentValue.ValueType(rawValue: words.option("--type") ?? "string")
     else { return nil }
     self.init()
-    (file, key, value) = (words.arguments[0], words.arguments[1], words.arguments[2])
-    self.type = type
-    (store, common) = (StoreOption(words), CommonOptions(words))
+    (value, self.type) = (words.arguments[2], type)
+    (setting, common) = (SettingArguments(words), CommonOptions(words))
   }
 }
 
-extension StoreOption {
+extension SettingArguments {
   fileprivate init(_ words: FastArguments) {
     self.init()
+    (file, key) = (words.arguments[0], words.arguments[1])
     store = words.option("--store") ?? StoreName.cloud
   }
 }

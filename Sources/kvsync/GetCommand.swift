@@ -16,40 +16,35 @@ struct GetCommand: Subcommand {
         kvsync get phone.keepsake volume --store defaults --json
       """)
 
-  @Argument(help: "The device file.", completion: .file()) var file: String
-  @Argument(help: "The key.") var key: String
-  @OptionGroup var store: StoreOption
+  @OptionGroup var setting: SettingArguments
   @Flag(help: "Only what was set, no seeded default.") var stored = false
   @OptionGroup var common: CommonOptions
 
   func run() throws {
-    try store.check(file)
-    try checkKey(key, file)
-    let device = try common.open(file, .readOnly)
-    if let entry = try device.entry(store: store.store, key: key),
-      let value = entry.content.value
-    {
-      return try show(Shown.entry(entry), value)
+    try setting.check()
+    let device = try common.open(setting.file, .readOnly)
+    if let entry = try setting.entry(on: device), let value = entry.content.value {
+      return try show(JSON.entry(entry), value)
     }
-    if !stored, let seed = try device.seed(store: store.store, key: key) {
-      return try show(Shown.seed(seed), seed.value)
+    if !stored, let seed = try device.seed(store: setting.store, key: setting.key) {
+      return try show(JSON.seed(seed), seed.value)
     }
     if common.json { common.output.print(.null, lines: [], isData: true) }
     throw NegativeAnswer(message: try absence(device))
   }
 
   private func show(_ json: JSON, _ value: StoredValue) throws {
-    try common.output.print(json, lines: [Shown.plain(value)], isData: true)
+    try common.output.print(json, lines: [OutputLine(plain: value)], isData: true)
   }
 
   private func absence(_ device: Device) throws -> String? {
     guard !common.quiet else { return nil }
-    let elsewhere = try store.others(with: key, on: device).map { "store \($0)" }
+    let elsewhere = try setting.otherStores(on: device).map { "store \($0)" }
     let cure =
       elsewhere.isEmpty
       ? "no other store of this device has it"
       : elsewhere.joined(separator: ", ") + (elsewhere.count == 1 ? " has it" : " have it")
-    let shown = key.count > 200 ? key.prefix(200) + "…" : key[...]
-    return "\(file): no key \"\(shown)\" in store \(store.store); \(cure)"
+    let key = setting.key.count > 200 ? setting.key.prefix(200) + "…" : setting.key[...]
+    return "\(setting.file): no key \"\(key)\" in store \(setting.store); \(cure)"
   }
 }

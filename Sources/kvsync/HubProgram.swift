@@ -8,22 +8,6 @@ import KeepsakeDevice
 /// `kvsync-hub`, which `kvsync` executes for hubs: libraries for networks would add four
 /// milliseconds to each start.
 enum HubProgram {
-  static func isNamed(by words: ArraySlice<String>) -> Bool {
-    let words = words.drop { $0 == "help" }
-    let options = words.dropFirst().prefix { $0 != "--" }
-    let hasHub = options.contains { $0 == "--hub" || $0.hasPrefix("--hub=") }
-    return switch words.first {
-    case "hub": true
-    case "merge": words.dropFirst().contains(where: isAddress)
-    case "watch", "compact": hasHub
-    default: false
-    }
-  }
-
-  private static func isAddress(_ word: String) -> Bool {
-    ["https://", "http://"].contains { word.lowercased().hasPrefix($0) }
-  }
-
   /// Replaces this process by the other program, with the same arguments.
   static func run() throws(KeepsakeError) -> Never {
     let program = Bundle.main.executableURL?.resolvingSymlinksInPath()
@@ -41,12 +25,12 @@ enum HubProgram {
   }
 }
 
-/// Stands for the other program's commands in help, and for its arguments in the completions of
+/// Lists the other program's commands in help, and for its arguments in the completions of
 /// shells.
 struct HubCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "hub",
-    abstract: "Serves a hub, or makes, joins and looks after an account of one.")
+    abstract: "Serves a hub, or creates, joins and manages an account of one.")
 
   private static let commands = [
     "serve", "create", "invite", "join", "devices", "rename", "revoke", "export", "delete",

@@ -11,7 +11,7 @@ struct ImportCommand: Subcommand {
   static let configuration = CommandConfiguration(
     commandName: "import",
     abstract:
-      "Sets what a file lists, in one transaction; makes the device file when it is missing.",
+      "Sets what a file lists, in one transaction; creates the device file if it is missing.",
     discussion: """
       The file has a JSON object a line, or an array of them, or is a property list, whose keys \
       go to --store. Without "type" a value has the type of its JSON.
@@ -33,7 +33,7 @@ struct ImportCommand: Subcommand {
   var hasProgress: Bool { input != "-" || isatty(STDIN_FILENO) == 0 }
 
   func run() throws {
-    try StoreOption.check(store, file)
+    try checkStore(store, of: file)
     let source = try ImportSource(input)
     // The input is checked first: so nothing is locked while a slow program writes it, or if it is
     // refused.

@@ -8,7 +8,7 @@ import KeepsakeFormats
 final class ImportSource {
   private let name: String
   private let handle: FileHandle
-  /// Where the input begins in a regular file.
+  /// The offset at which the input begins in a regular file.
   private let start: UInt64
   /// A file without a name with a copy of the input from a pipe or a terminal, which the first
   /// reading writes; nil for a regular file.

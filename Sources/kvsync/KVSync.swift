@@ -56,11 +56,13 @@ struct KVSync: ParsableCommand {
   static func main() {
     do {
       try ProcessLimits.prepare()
-      if HubProgram.isNamed(by: CommandLine.arguments.dropFirst()) { try HubProgram.run() }
-      var command = try FastArguments.command(CommandLine.arguments.dropFirst()) ?? parsed()
+      // The other program parses the words of `hub`, and prints their help.
+      let words = CommandLine.arguments.dropFirst()
+      if words.first(where: { $0 != "help" }) == "hub" { try HubProgram.run() }
+      var command = try FastArguments.command(words) ?? parsed()
       try command.runShowingProgress()
     } catch {
-      ExitStatus(error, of: KVSync.self).exit()
+      ExitStatus.exit(with: error, of: KVSync.self)
     }
   }
 }

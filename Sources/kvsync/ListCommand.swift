@@ -24,12 +24,12 @@ struct ListCommand: Subcommand {
   @OptionGroup var common: CommonOptions
 
   func run() throws {
-    if let store { try StoreOption.check(store, file) }
+    try checkStore(store, of: file)
     let device = try common.open(file, .readOnly)
     if common.json {
       var entries: [Entry] = []
       try forEachEntry(of: device) { entries.append($0) }
-      return Output.standardOutput([Line(try json(device, entries, seeds(device)))])
+      return Output.standardOutput([OutputLine(try json(device, entries, seeds(device)))])
     }
     try Output.printLines { write in
       try forEachEntry(of: device) { write(try line($0)) }
@@ -67,10 +67,10 @@ struct ListCommand: Subcommand {
     for entry in entries {
       if stores.last?.name != entry.address.store { stores.append((entry.address.store, [])) }
       stores[stores.count - 1].members.append(
-        JSON.Member(entry.address.key.string, try Shown.entry(entry)))
+        JSON.Member(entry.address.key.string, try JSON.entry(entry)))
     }
     let seeded = try seeds.map { store, seeds in
-      JSON.Member(store, .object(try seeds.map { JSON.Member($0.key, try Shown.seed($0)) }))
+      JSON.Member(store, .object(try seeds.map { JSON.Member($0.key, try JSON.seed($0)) }))
     }
     return .object([
       "replica": .string(try device.replica().description),
@@ -79,17 +79,17 @@ struct ListCommand: Subcommand {
     ])
   }
 
-  private func line(_ entry: Entry) throws -> Line {
+  private func line(_ entry: Entry) throws -> OutputLine {
     let (store, key) = (entry.address.store.string, entry.address.key.string)
-    let address = "\(Shown.name(store))\t\(Shown.name(key))"
+    let address = "\(store.quotedIfNeeded)\t\(key.quotedIfNeeded)"
     guard let value = entry.content.value else { return "\(address, .key)\tdeleted\t" }
-    return "\(address, .key)\t\(value.kind.rawValue)\t\(try Shown.quoted(value))"
+    return "\(address, .key)\t\(value.kind.rawValue)\t\(try EscapedJSON(value))"
   }
 
-  private func seedLine(_ store: String, _ seed: DefaultValue) throws -> Line {
-    let address = "\(Shown.name(store))\t\(Shown.name(seed.key))"
-    let value = try Shown.quoted(seed.value)
+  private func seedLine(_ store: String, _ seed: DefaultValue) throws -> OutputLine {
+    let address = "\(store.quotedIfNeeded)\t\(seed.key.quotedIfNeeded)"
+    let value = try EscapedJSON(seed.value)
     let kind = seed.value.kind.rawValue
-    return "\(address, .key)\t\(kind)\t\(value)\tdefault, \(Shown.name(seed.source))"
+    return "\(address, .key)\t\(kind)\t\(value)\tdefault, \(seed.source.quotedIfNeeded)"
   }
 }

@@ -11,6 +11,7 @@ struct MergeCommand: Subcommand {
   @OptionGroup var common: CommonOptions
 
   func run() throws {
+    if !arguments.hubs.isEmpty { try HubProgram.run() }
     try arguments.print(arguments.files, common.output) {
       try MergeFiles(
         arguments.files, common: common, isOneWay: arguments.oneWay, creates: arguments.create

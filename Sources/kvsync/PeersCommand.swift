@@ -27,14 +27,26 @@ struct PeersCommand: Subcommand {
     try common.output.print(
       .object([
         "replica": .string(try device.replica().description),
-        "peers": .array(peers.map { .object(Shown.peer($0)) }),
+        "peers": .array(peers.map(Self.json)),
       ]),
-      lines: peers.map { Line(Self.line($0)) }, isData: true)
+      lines: peers.map { OutputLine(Self.line($0)) }, isData: true)
+  }
+
+  private static func json(_ peer: Device.Peer) -> JSON {
+    let stores = peer.stores.map { progress in
+      JSON.Member(
+        progress.store,
+        .object(["read": .integer(progress.read), "sent": .integer(progress.sent)]))
+    }
+    return .object([
+      "peer": .string(peer.id.description), "synced": peer.lastSync.map(JSON.time) ?? .null,
+      "stores": .object(stores),
+    ])
   }
 
   private static func line(_ peer: Device.Peer) -> String {
-    let stores = peer.stores.map { "\(Shown.name($0.store)): read \($0.read), sent \($0.sent)" }
-    let sync = peer.lastSync.map { "synced \(Shown.text($0))" } ?? "read one way"
+    let stores = peer.stores.map { "\($0.store.quotedIfNeeded): read \($0.read), sent \($0.sent)" }
+    let sync = peer.lastSync.map { "synced \($0.iso8601)" } ?? "read one way"
     return (["\(peer.id)", sync] + stores).joined(separator: "\t")
   }
 }

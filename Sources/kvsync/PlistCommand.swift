@@ -13,7 +13,7 @@ struct PlistCommand: Subcommand {
     discussion: """
       --lint prints each finding as file:line:column: warning|error: what; cure [rule], and exits \
       with 1. When strict reading would refuse the bundle it exits with 65, prints nothing and \
-      tells the first error; with --lenient it lists that with all others. In a binary property \
+      reports the first error; with --lenient it lists that with all others. In a binary property \
       list the key path stands in for line and column.
 
       Its rules, of which --disable takes names; what strict reading refuses is always an error:
@@ -51,9 +51,7 @@ struct PlistCommand: Subcommand {
     if describe { return try printOutline() }
     let list = try PropertyList.read(at: path, limits: .generous)
     try common.output.print(
-      try ShownPropertyList.json(list.root),
-      lines: try ShownPropertyList.lines(list.root).map { Line($0) },
-      isData: true)
+      try list.root.json(), lines: try list.root.lines().map { OutputLine($0) }, isData: true)
   }
 
   private func checkOptions() throws {
@@ -76,9 +74,9 @@ struct PlistCommand: Subcommand {
     let bundle = try SettingsBundle(at: path, mode: .lenient, idiom: idiom?.idiom)
     sayIfFlat(bundle)
     common.output.warn(bundle.warnings.map { bundle.shownPath($0.description) })
-    let outline = ShownOutline(bundle.outline(idiom: idiom?.idiom), bundle.identifier)
+    let outline = bundle.outline(idiom: idiom?.idiom)
     try common.output.print(
-      try outline.json, lines: try outline.lines.map { Line($0) },
+      try outline.json(), lines: try outline.lines(named: bundle.identifier).map { OutputLine($0) },
       isData: true)
   }
 
@@ -96,7 +94,9 @@ struct PlistCommand: Subcommand {
     }
     try common.output.print(
       .array(findings.map(Self.json)),
-      lines: try findings.map { Line(try SettingsBundle.shownPath(of: $0.description, at: path)) },
+      lines: try findings.map {
+        OutputLine(try SettingsBundle.shownPath(of: $0.description, at: path))
+      },
       isData: true)
     guard findings.isEmpty else { throw NegativeAnswer(message: nil) }
     sayIfFlat(try SettingsBundle(at: path, mode: .lenient))
@@ -108,7 +108,7 @@ struct PlistCommand: Subcommand {
     let names = disable.flatMap { $0.split(separator: ",", omittingEmptySubsequences: false) }
     for name in names where !SettingsBundle.lintRules.contains(String(name)) {
       throw InputError.usage(
-        "\(path): there is no rule \(Quoted(.string(String(name)))); use \(Self.rules)")
+        "\(path): there is no rule \(EscapedJSON(json: .string(String(name)))); use \(Self.rules)")
     }
     return Set(names.map(String.init))
   }
@@ -123,7 +123,7 @@ struct PlistCommand: Subcommand {
 
   private static func json(_ finding: SettingsBundle.Finding) -> JSON {
     .object(
-      Shown.place(finding.problem) + [
+      JSON.place(of: finding.problem) + [
         JSON.Member("severity", .string(finding.severity.rawValue)),
         JSON.Member("rule", .string(finding.rule)),
         JSON.Member("message", .string(finding.problem.message)),

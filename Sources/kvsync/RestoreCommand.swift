@@ -9,7 +9,7 @@ import KeepsakeValues
 struct RestoreCommand: Subcommand {
   static let configuration = CommandConfiguration(
     commandName: "restore",
-    abstract: "Puts a backup in a device's place.",
+    abstract: "Replaces a device by a backup.",
     discussion: """
       The file may be damaged or missing; what was written since the backup is gone from it: \
       clone or copy it first if you may want that. Its log goes too, which cp would leave to \
@@ -37,7 +37,7 @@ struct RestoreCommand: Subcommand {
       .object(["path": .string(file), "replica": .string(id.description)]),
       lines: [
         """
-        \(Shown.name(file)) is as \(Shown.name(backup)), device \(id); \
+        \(file.quotedIfNeeded) is as \(backup.quotedIfNeeded), device \(id); \
         newer writes of other devices win at the next sync
         """
       ], isData: false)
@@ -53,7 +53,7 @@ struct RestoreCommand: Subcommand {
       ]),
       lines: [
         """
-        \(Shown.name(file)) has the values of \(Shown.name(backup)), as of today; \
+        \(file.quotedIfNeeded) has the values of \(backup.quotedIfNeeded), as of today; \
         \(counted(count, "value")) changed
         """
       ], isData: false)

@@ -10,10 +10,10 @@ import KeepsakeValues
 struct SeedCommand: Subcommand {
   static let configuration = CommandConfiguration(
     commandName: "seed",
-    abstract: "Makes the defaults of a Settings bundle the defaults of a store.",
+    abstract: "Uses the defaults of a Settings bundle as the defaults of a store.",
     discussion: """
-      Replaces what the same bundle declared before; touches nothing that was set. Makes the file \
-      when it is missing.
+      Replaces what the same bundle declared before; touches nothing that was set. Creates the \
+      file if it is missing.
 
         kvsync seed phone.keepsake Settings.bundle
       """)
@@ -29,7 +29,7 @@ struct SeedCommand: Subcommand {
   @OptionGroup var common: CommonOptions
 
   func run() throws {
-    if let store { try StoreOption.check(store, file) }
+    try checkStore(store, of: file)
     let bundle = try SettingsBundle(
       at: path, mode: lenient ? .lenient : .strict, idiom: idiom?.idiom)
     let suite = StoreName.defaults(suite: bundle.suite)
@@ -48,6 +48,6 @@ struct SeedCommand: Subcommand {
   }
 
   private static func json(_ warning: PropertyListError) -> JSON {
-    .object(Shown.place(warning) + [JSON.Member("message", .string(warning.message))])
+    .object(JSON.place(of: warning) + [JSON.Member("message", .string(warning.message))])
   }
 }

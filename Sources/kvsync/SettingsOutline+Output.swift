@@ -1,48 +1,26 @@
 // SPDX-License-Identifier: Apache-2.0
+//
+// A Settings bundle as the Settings app shows it, for programs and for people.
 
 import KeepsakeCommandLine
 import KeepsakeFormats
 import KeepsakeSettingsBundle
 import KeepsakeValues
 
-/// A Settings bundle as the Settings app shows it, for programs and for people.
-struct ShownOutline {
-  private let outline: SettingsOutline
-  private let name: String
-
-  /// - Parameter name: the title if the root has none.
-  init(_ outline: SettingsOutline, _ name: String) {
-    self.outline = outline
-    self.name = name
-  }
-
-  var json: JSON {
-    get throws { try Self.json(outline) }
-  }
-
-  var lines: [String] {
-    get throws {
-      var lines = [Shown.name(outline.title ?? name)]
-      try Self.add(outline, to: &lines, indent: "  ")
-      return lines
-    }
-  }
-}
-
 /// Stands for the default of a secure field.
 private let hidden = "***"
 
 // MARK: - For programs
 
-extension ShownOutline {
-  private static func json(_ pane: SettingsOutline) throws -> JSON {
+extension SettingsOutline {
+  func json() throws -> JSON {
     .object([
-      "title": pane.title.map(JSON.string), "file": .string(pane.file),
+      "title": title.map(JSON.string), "file": .string(file),
       "groups": .array(
-        try pane.groups.map { group in
+        try groups.map { group in
           .object([
             "title": group.title.map(JSON.string), "footer": group.footer.map(JSON.string),
-            "rows": .array(try group.rows.map(json)),
+            "rows": .array(try group.rows.map(Self.json)),
           ])
         }),
     ])
@@ -51,11 +29,11 @@ extension ShownOutline {
   private static func json(_ row: SettingsOutline.Row) throws -> JSON {
     let specifier = row.specifier
     func value(_ name: String) throws -> JSON? {
-      try specifier.node[name].map(ShownPropertyList.json)
+      try specifier.node[name].map { try $0.json() }
     }
     let choices = try row.choices.map {
       JSON.object([
-        "title": .string($0.title), "value": try ShownPropertyList.json($0.value),
+        "title": .string($0.title), "value": try $0.value.json(),
         "default": .boolean($0.isDefault),
       ])
     }
@@ -74,7 +52,7 @@ extension ShownOutline {
 
   private static func json(_ child: SettingsOutline.Child) throws -> JSON {
     switch child {
-    case .pane(let pane): try json(pane)
+    case .pane(let pane): try pane.json()
     case .shownAbove(let file): .object(["shownAbove": .string(file)])
     case .missing, .refused: .null
     }
@@ -83,14 +61,19 @@ extension ShownOutline {
 
 // MARK: - For people
 
-extension ShownOutline {
-  private static func add(
-    _ pane: SettingsOutline, to lines: inout [String], indent: String
-  ) throws {
-    for group in pane.groups {
-      lines.append(indent + (group.title.map { "-- \(Shown.name($0)) --" } ?? "--"))
-      for row in group.rows { try add(row, to: &lines, indent: indent + "  ") }
-      if let footer = group.footer { lines.append("\(indent)  \(Shown.name(footer))") }
+extension SettingsOutline {
+  /// - Parameter name: the title if the root has none.
+  func lines(named name: String) throws -> [String] {
+    var lines = [(title ?? name).quotedIfNeeded]
+    try add(to: &lines, indent: "  ")
+    return lines
+  }
+
+  private func add(to lines: inout [String], indent: String) throws {
+    for group in groups {
+      lines.append(indent + (group.title.map { "-- \($0.quotedIfNeeded) --" } ?? "--"))
+      for row in group.rows { try Self.add(row, to: &lines, indent: indent + "  ") }
+      if let footer = group.footer { lines.append("\(indent)  \(footer.quotedIfNeeded)") }
     }
   }
 
@@ -101,28 +84,28 @@ extension ShownOutline {
     if row.specifier.kind != .radioGroup { lines.append(indent + (try head(of: row))) }
     let inner = row.specifier.kind == .radioGroup ? indent : indent + "  "
     for choice in row.choices where row.specifier.kind != .titleValue {
-      let value = try ShownPropertyList.json(choice.value).text()
+      let value = try choice.value.json().text()
       lines.append(
-        "\(inner)(\(choice.isDefault ? "*" : " ")) \(Shown.name(choice.title)) = \(value)")
+        "\(inner)(\(choice.isDefault ? "*" : " ")) \(choice.title.quotedIfNeeded) = \(value)")
     }
-    if case .pane(let pane)? = row.child { try add(pane, to: &lines, indent: inner) }
+    if case .pane(let pane)? = row.child { try pane.add(to: &lines, indent: inner) }
   }
 
   /// A row as `[x] Title  (key)`, for example.
   private static func head(of row: SettingsOutline.Row) throws -> String {
     let specifier = row.specifier
-    let title = row.title.map(Shown.name) ?? "(no title)"
-    let key = specifier.key.map { "  (\(Shown.name($0)))" } ?? ""
+    let title = row.title.map(\.quotedIfNeeded) ?? "(no title)"
+    let key = specifier.key.map { "  (\($0.quotedIfNeeded))" } ?? ""
     let devices =
-      specifier.idioms.map { "  only \($0.map(Shown.name).joined(separator: ", "))" } ?? ""
-    let value = try specifier.defaultValue.map { try ShownPropertyList.json($0).text() }
+      specifier.idioms.map { "  only \($0.map(\.quotedIfNeeded).joined(separator: ", "))" } ?? ""
+    let value = try specifier.defaultValue.map { try $0.json().text() }
     let text =
       switch specifier.kind {
       case .toggleSwitch: "[\(specifier.isOn.map { $0 ? "x" : " " } ?? "?")] \(title)"
       case .textField: "\(title): \(specifier.isSecure ? hidden : value ?? "\"\"")"
       case .slider: "\(title): \(value ?? "?") from \(try bounds(of: specifier))"
       case .childPane: "\(title) > \(end(of: row.child))"
-      case .other(let type): "\(title): \(value ?? "?")  not shown, a \(Shown.name(type))"
+      case .other(let type): "\(title): \(value ?? "?")  not shown, a \(type.quotedIfNeeded)"
       default: "\(title): \(row.choices.first { $0.isDefault }.map(\.title) ?? value ?? "?")"
       }
     return text + key + devices
@@ -130,14 +113,14 @@ extension ShownOutline {
 
   private static func bounds(of specifier: SettingsSpecifier) throws -> String {
     try ["MinimumValue", "MaximumValue"].map { name in
-      try specifier.node[name].map { try ShownPropertyList.json($0).text() } ?? "?"
+      try specifier.node[name].map { try $0.json().text() } ?? "?"
     }.joined(separator: " to ")
   }
 
   private static func end(of child: SettingsOutline.Child?) -> String {
     switch child {
-    case .pane(let pane)?: Shown.name(pane.file)
-    case .shownAbove(let file)?: "\(Shown.name(file)), shown above"
+    case .pane(let pane)?: pane.file.quotedIfNeeded
+    case .shownAbove(let file)?: "\(file.quotedIfNeeded), shown above"
     case .missing?, nil: "a pane that does not exist"
     case .refused?: "a pane that cannot be read"
     }

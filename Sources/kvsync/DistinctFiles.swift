@@ -5,10 +5,10 @@ import KeepsakeDevice
 import KeepsakeValues
 
 /// Checks the files of a command line.
-package enum DistinctFiles {
+enum DistinctFiles {
   /// Throws if a file is named twice. Existing files are compared by identity, before SQLite opens
   /// one under two names; others by folder and name.
-  package static func check(_ paths: [String]) throws {
+  static func check(_ paths: [String]) throws {
     var files: Set<FileID> = []
     var names: Set<ByteText> = []
     for path in paths {

@@ -1,22 +1,22 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The files of a merge. All are checked before one is touched, and a file that `--create` makes is
-// made under another name, which it exchanges for its own when the merge has succeeded. So a merge
-// that fails leaves no file that was not there.
+// The files of a merge. All are checked before one is touched. A file that `--create` makes has
+// another name until the merge has succeeded, so a merge that fails leaves no new file.
 
 import Foundation
+import KeepsakeCommandLine
 import KeepsakeDevice
-package import KeepsakeSync
+import KeepsakeSync
 import KeepsakeValues
 
-package final class MergeFiles {
+final class MergeFiles {
   private let paths: [String]
   private let common: CommonOptions
   private let isOneWay: Bool
   private let creates: Bool
   private var drafts: [Draft] = []
 
-  package init(_ paths: [String], common: CommonOptions, isOneWay: Bool, creates: Bool) {
+  init(_ paths: [String], common: CommonOptions, isOneWay: Bool, creates: Bool) {
     self.paths = paths
     self.common = common
     self.isOneWay = isOneWay
@@ -24,19 +24,22 @@ package final class MergeFiles {
   }
 
   /// Merges the files, or copies of them that are gone when it returns.
-  package func merge(_ options: MergeOptions, isDryRun: Bool) throws -> ShownReport {
+  func merge(_ options: MergeOptions, isDryRun: Bool) throws -> PrintableMergeReport {
     let shown = try report(options, isDryRun ? try TemporaryFolder() : nil)
     // The devices are closed by now.
     try publish()
     return shown
   }
 
-  private func report(_ options: MergeOptions, _ folder: TemporaryFolder?) throws -> ShownReport {
+  private func report(
+    _ options: MergeOptions, _ folder: TemporaryFolder?
+  ) throws -> PrintableMergeReport {
     do {
       let devices = try folder.map { try copies(in: $0) } ?? devices()
       let report = try Merge.run(devices, options: options)
       try complete(devices)
-      return ShownReport(report, paths: paths, replicas: try devices.map { try $0.replica() })
+      return PrintableMergeReport(
+        report, paths: paths, replicas: try devices.map { try $0.replica() })
     } catch let error as KeepsakeError {
       throw renamed(error, folder)
     }
@@ -54,14 +57,14 @@ package final class MergeFiles {
     }
   }
 
-  /// Makes the drafts whole, when all is written and before the devices are closed.
+  /// Empties the logs of the drafts, when all is written and before the devices are closed.
   private func complete(_ devices: [Device]) throws {
     for device in devices where drafts.contains(where: { $0.path == device.path }) {
       try device.core.storage.emptyLog()
     }
   }
 
-  /// Gives the drafts their names. No connection may have them open any more.
+  /// Publishes the drafts under their names. All connections to them must be closed.
   private func publish() throws {
     for draft in drafts {
       guard try draft.publish() else {
@@ -92,8 +95,8 @@ package final class MergeFiles {
     "\(folder.path)/\(place).keepsake"
   }
 
-  /// The same error in the words of the command line: one about a draft or a temporary copy is
-  /// about its file, unless it is the disk of the copies that is full.
+  /// The same error with the path of the command line: an error about a draft or a temporary copy
+  /// is about its file, unless the disk of the copies is full.
   ///
   /// - Parameter folder: where the copies are.
   private func renamed(_ error: KeepsakeError, _ folder: TemporaryFolder?) -> KeepsakeError {

@@ -4,17 +4,17 @@
   import Foundation
 
   /// The limit of open files of this process.
-  package enum Descriptors {
+  package enum OpenFileLimit {
     /// Descriptors for the database, the log, metrics, and connections that are being accepted.
     private static let reserve = 64
     /// The maximum number of connections to metrics.
-    static let forMetrics = 16
+    static let metricsConnections = 16
 
     /// Raises the soft limit to the hard one: at the limit no connection can be accepted, and the
     /// server would retry without end.
     ///
     /// - Returns: how many of the wanted connections it allows.
-    package static func connections(_ wanted: Int) -> Int {
+    package static func connections(wanted: Int) -> Int {
       var limit = rlimit()
       #if os(Linux)
         let resource = __rlimit_resource_t(RLIMIT_NOFILE.rawValue)

@@ -1,6 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-//
-// Finds a device's hub, account and token.
 
 import ArgumentParser
 import Foundation
@@ -10,7 +8,8 @@ import KeepsakeFormats
 import KeepsakeHub
 import KeepsakeValues
 
-enum Membership {
+/// Finds the hubs, accounts and tokens of a device, and stores its tokens.
+enum DeviceHubs {
   private static let environment = ProcessInfo.processInfo.environment
   static let variable = "KEEPSAKE_HUB_TOKEN"
   private static var givenToken: String? {
@@ -24,7 +23,7 @@ enum Membership {
 
   /// The path that identifies a device in the file of tokens.
   static func realPath(_ file: String) throws(KeepsakeError) -> String {
-    guard let path = realpath(file, nil) else { throw failure(errno, file) }
+    guard let path = realpath(file, nil) else { throw failure(errno, path: file) }
     defer { free(path) }
     return String(cString: path)
   }
@@ -42,15 +41,15 @@ enum Membership {
   }
 
   /// The hub of a device: the one at an address, or the only one that it knows.
-  static func hub(_ file: String, _ address: String?) throws -> Hub {
+  static func hub(of file: String, at address: String?) throws -> Hub {
     let url = try address.map { text throws(KeepsakeError) in try HubURL(text) }
     if let token = givenToken {
       guard let url else {
         throw InputError.usage("\(file): \(variable) is of no hub; name its address")
       }
-      return Hub(url, try membership(token, file))
+      return Hub(url, try membership(token, of: file))
     }
-    let entry = try entry(file, url)
+    let entry = try entry(of: file, at: url)
     guard entry.membership.device != nil else {
       throw KeepsakeError(
         .unauthorized, path: file, "joining \(entry.hub) has not come to its end",
@@ -61,7 +60,7 @@ enum Membership {
 
   /// - Parameter token: `ACCOUNT.TOKEN`.
   private static func membership(
-    _ token: String, _ file: String
+    _ token: String, of file: String
   ) throws(KeepsakeError) -> HubMembership {
     let parts = token.split(separator: ".", omittingEmptySubsequences: false).map(String.init)
     if parts.count == 2, let account = JSON.string(parts[0]).hexadecimal {
@@ -77,7 +76,7 @@ enum Membership {
     )
   }
 
-  private static func entry(_ file: String, _ url: HubURL?) throws -> HubCredentials.Entry {
+  private static func entry(of file: String, at url: HubURL?) throws -> HubCredentials.Entry {
     let entries = try entries(of: file, at: url)
     guard let entry = entries.first else {
       throw KeepsakeError(
@@ -92,22 +91,22 @@ enum Membership {
     return entry
   }
 
-  /// Removes entries of a device.
-  static func forget(
-    _ file: String, _ isObsolete: (HubCredentials.Entry) -> Bool
+  static func removeEntries(
+    of file: String, where isObsolete: (HubCredentials.Entry) -> Bool
   ) throws(KeepsakeError) {
     for entry in try entries(of: file) where isObsolete(entry) { try credentials.remove(entry) }
   }
 
-  /// Stores a membership.
-  static func keep(_ membership: HubMembership, _ url: HubURL, _ file: String) throws {
+  static func store(
+    _ membership: HubMembership, at url: HubURL, for file: String
+  ) throws {
     try credentials.add(
       HubCredentials.Entry(
         hub: url.description, device: realPath(file), membership: membership))
   }
 
   /// Reads a secret or a code: from a file, from the environment, or from standard input.
-  static func secret(
+  static func readSecret(
     _ what: String, file: String? = nil, variable: String? = nil
   ) throws -> String {
     if let file { return try line(of: file) }
@@ -121,7 +120,7 @@ enum Membership {
 
   private static func line(of file: String) throws -> String {
     let descriptor = open(file, O_RDONLY | O_CLOEXEC)
-    guard descriptor >= 0 else { throw failure(errno, file) }
+    guard descriptor >= 0 else { throw failure(errno, path: file) }
     let handle = FileHandle(fileDescriptor: descriptor, closeOnDealloc: true)
     let data: Data
     do {
@@ -133,12 +132,12 @@ enum Membership {
     return String(decoding: data, as: UTF8.self).trimmingCharacters(in: .whitespacesAndNewlines)
   }
 
-  private static func failure(_ code: Int32, _ file: String) -> KeepsakeError {
-    code == ENOENT ? .missing(file) : KeepsakeError(system: code, path: file)
+  private static func failure(_ code: Int32, path: String) -> KeepsakeError {
+    code == ENOENT ? .missing(path) : KeepsakeError(system: code, path: path)
   }
 
   /// The default name of a device.
-  static func name(_ file: String) -> String {
+  static func defaultName(of file: String) -> String {
     let name = URL(fileURLWithPath: file).deletingPathExtension().lastPathComponent
     let shown = name.unicodeScalars.filter { $0.properties.generalCategory != .control }.prefix(50)
     return shown.isEmpty ? "device" : String(String.UnicodeScalarView(shown))

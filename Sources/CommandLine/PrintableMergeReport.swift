@@ -5,7 +5,7 @@ package import KeepsakeSync
 package import KeepsakeValues
 
 /// The report of a merge, as JSON and as text.
-package struct ShownReport {
+package struct PrintableMergeReport {
   private let report: MergeReport
   private let paths: [String]
   /// Nil for a hub, which devices know by its address.
@@ -27,7 +27,7 @@ package struct ShownReport {
           }),
         "transfers": .array(report.transfers.map(transfer)),
         "changes": .array(
-          try report.changes.map { try Shown.change($0.change, into: paths[$0.into]) }),
+          try report.changes.map { try JSON.change($0.change, into: paths[$0.into]) }),
         "truncated": report.isTruncated ? .boolean(true) : nil,
         "events": .array(report.events.map(event)),
       ])
@@ -76,12 +76,12 @@ package struct ShownReport {
   package var stayingRemarks: [String] { report.remarks.map(line) }
 
   /// - Parameter limit: how many changes, losses and waiting entries to list at most.
-  package func lines(isDryRun: Bool, limit: Int) throws -> [Line] {
+  package func lines(isDryRun: Bool, limit: Int) throws -> [OutputLine] {
     let list = try self.list
     let others = max(0, list.count - limit) + unlisted
-    var lines = report.transfers.map { Line(line($0)) } + list.prefix(limit)
+    var lines = report.transfers.map { OutputLine(line($0)) } + list.prefix(limit)
     if others > 0 { lines.append("  … and \(others.grouped) more; --all-changes lists them") }
-    lines += remarks.map { Line($0) }
+    lines += remarks.map { OutputLine($0) }
     lines.append(
       report.hasConverged
         ? (isDryRun ? "All files would hold the same." : "All files hold the same.")
@@ -89,27 +89,26 @@ package struct ShownReport {
     return isDryRun ? lines + ["This was a dry run; nothing was written."] : lines
   }
 
-  private var list: [Line] {
+  private var list: [OutputLine] {
     get throws {
       try report.changes.map { item in
         let change = item.change
-        let shown = try Shown.change(from: change.before, to: change.after)
-        return "\(place(item.into, change.store, change.key)): \(shown)"
+        return "\(place(item.into, change.store, change.key)): \(try OutputLine(change))"
       }
         + report.conflicts.map { item in
-          let lost = try Shown.quoted(item.conflict.loser, or: "a deletion")
+          let lost = try OutputLine(item.conflict.loser, or: "a deletion")
           let place = place(item.into, item.conflict.store, item.conflict.key)
           return "\(place): \(lost, .old) lost to a later write"
         }
-        + waiting.map { Line("  " + $0) }
+        + waiting.map { OutputLine("  " + $0) }
     }
   }
 
   /// Lines about entries that wait.
   package var waiting: [String] {
     report.waiting.map { item in
-      "\(name(item.into))  \(Shown.name(item.store))/\(Shown.name(item.key)): "
-        + "from the future, waits until \(Shown.text(item.until))"
+      "\(name(item.into))  \(item.store.quotedIfNeeded)/\(item.key.quotedIfNeeded): "
+        + "from the future, waits until \(item.until.iso8601)"
     }
   }
 
@@ -119,10 +118,10 @@ package struct ShownReport {
     return report.omittedChanges + max(0, conflicts - report.conflicts.count)
   }
 
-  private func name(_ device: Int) -> String { Shown.name(paths[device]) }
+  private func name(_ device: Int) -> String { paths[device].quotedIfNeeded }
 
-  private func place(_ device: Int, _ store: String, _ key: String) -> Line {
-    let address = "\(Shown.name(store))/\(Shown.name(key))"
+  private func place(_ device: Int, _ store: String, _ key: String) -> OutputLine {
+    let address = "\(store.quotedIfNeeded)/\(key.quotedIfNeeded)"
     return "  \(name(device))  \(address, .key)"
   }
 
@@ -136,7 +135,7 @@ package struct ShownReport {
     case .conflictsDropped(let device, let count):
       "\(name(device)): its conflict log is full; the oldest \(counted(count, "conflict")) went"
     case .tooLarge(let store, let key):
-      "\(Shown.name(store))/\(Shown.name(key)): is too large for the hub, or for any device;"
+      "\(store.quotedIfNeeded)/\(key.quotedIfNeeded): is too large for the hub, or for any device;"
         + " it stays here until it is smaller, or, up to 1 MiB, the limit of the hub, or of a proxy"
         + " before it, is raised"
     case .unreadable(let count):
