@@ -91,11 +91,11 @@ private let misuses: [Misuse] = [
     let ending = try Folder().run(["--generate-completion-script", shell])
     #expect(ending.code == 0 && ending.stderr == "")
     for word in ["explain", "max-clock-skew", "jsonl"] { #expect(ending.stdout.contains(word)) }
-    // The script also completes the commands of the programs beside kvsync.
+    // The script also completes the commands of the program beside kvsync.
     let help = try Folder().run(["help", "hub"]).stdout
     let commands = help.matches(of: /\n  (\w+)  +[A-Z]/).map { String($0.output.1) }
     #expect(commands.count > 8)
-    for word in commands + ["no-browser"] { #expect(ending.stdout.contains(word), "\(word)") }
+    for word in commands { #expect(ending.stdout.contains(word), "\(word)") }
   }
 
   @Test(arguments: [
