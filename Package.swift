@@ -217,9 +217,9 @@ package.targets += [
     "TestSupport",
     ["KeepsakeTesting", "KeepsakeDevice", "KeepsakeMigrations", "KeepsakeValues", sqlite]),
   // Bundles and property lists to read.
-  support("BundleSupport", ["KeepsakeSettingsBundle", "KeepsakeValues"]),
+  support("BundleSupport", ["KeepsakeSettingsBundle", "KeepsakeValues", "TestSupport"]),
   // A hub's store in memory, and what tests of every store share.
-  support("HubStoreSupport", ["KeepsakeHubServer", "KeepsakeValues"]),
+  support("HubStoreSupport", ["KeepsakeHubServer", "KeepsakeValues", "TestSupport"]),
   // A hub in memory, as devices use it.
   support("HubSupport", sync + ["HubStoreSupport", "KeepsakeHubServer"]),
   // A transport that plays a hub.
@@ -265,8 +265,8 @@ package.targets += [
       "kvsync", "TestSupport", "OtherNames", "Unreflected", "Nameless", logging, argumentParser,
     ]),
   test("InjectionTests", ["KeepsakeInjection"]),
-  test("SettingsBundleTests", ["KeepsakeSettingsBundle", "BundleSupport"]),
-  test("FormatsTests", ["KeepsakeFormats", "BundleSupport"]),
+  test("SettingsBundleTests", ["KeepsakeSettingsBundle", "BundleSupport", "TestSupport"]),
+  test("FormatsTests", ["KeepsakeFormats", "BundleSupport", "TestSupport"]),
   test("TestingTests", device + ["KeepsakeTesting", "Keepsake", "KeepsakeInjection"]),
   test("HubClientTests", hub + ["KeepsakeTesting"]),
   test("HubFileTests", hubServer + ["KeepsakeHubFile", "KeepsakeHubMigrations"]),

@@ -87,7 +87,7 @@
       #expect(server.failures.map(\.key) == ["port", "isLoud"])
     }
 
-    @Test(.timeLimit(.minutes(1))) func whoSaysWhatIsSecretMayAskTheProvider() async throws {
+    @Test(.timeLimit(.minutes(1))) func theRuleForSecretsMayAskTheProvider() async throws {
       let server = try server()
       let asked = Mutex<KeepsakeProvider?>(nil)
       let provider = try KeepsakeProvider(

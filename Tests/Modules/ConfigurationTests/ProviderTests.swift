@@ -160,7 +160,7 @@
       func report(_ event: AccessEvent) { events.withLock { $0.append(event) } }
     }
 
-    @Test func secretsAreToldBySpecifierAndNeverShown() throws {
+    @Test func secretsAreMarkedByTheRuleAndNeverShown() throws {
       settings["api.key"] = "s3cret"
       settings["name"] = "ada"
       let provider = try KeepsakeProvider(

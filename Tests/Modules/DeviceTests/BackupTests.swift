@@ -74,8 +74,7 @@ import Testing
     try handle.close()
     clock.milliseconds += Self.day
     let device = try Device(path: path, clock: clock.wallClock)
-    let error = #expect(throws: KeepsakeError.self) { try device.backUpToday() }
-    #expect(error?.code == .corrupt)
+    expectError(.corrupt) { try device.backUpToday() }
     #expect(try Device.backups(of: url).map(\.day) == ["2026-11-21"])
     #expect(try !names().contains { $0.contains(".new-") })
   }
@@ -88,8 +87,7 @@ import Testing
     try write(device, 2)
     #expect(try value(in: copy) == 1)
     #expect(try Device(path: copy.path).replica() == device.replica())
-    let error = #expect(throws: KeepsakeError.self) { try device.backup(to: copy) }
-    #expect(error?.code == .cannotCreate)
+    expectError(.cannotCreate) { try device.backup(to: copy) }
     #expect(try value(in: copy) == 1)
   }
 
@@ -147,8 +145,7 @@ import Testing
   func aFileOfAnothersIsNoMark(text: String) throws {
     try Data("damaged".utf8).write(to: url)
     try Data(text.utf8).write(to: URL(fileURLWithPath: path + ".recovery"))
-    let error = #expect(throws: KeepsakeError.self) { try Device.recover(at: url) { _ in .giveUp } }
-    #expect(error?.code == .cannotCreate)
+    expectError(.cannotCreate) { try Device.recover(at: url) { _ in .giveUp } }
     #expect(try Data(contentsOf: URL(fileURLWithPath: path + ".recovery")) == Data(text.utf8))
   }
 
@@ -164,7 +161,7 @@ import Testing
       try Data(contentsOf: URL(fileURLWithPath: aside.path + "-wal")) == Data("damaged-wal".utf8))
   }
 
-  @Test func whoMayReadTheFolderMayLockTheMark() throws {
+  @Test func aUserWhoMayReadTheFolderMayLockTheMark() throws {
     try Data("damaged".utf8).write(to: url)
     let aside = try Device.recover(at: url) { _ in
       let mark = try FileManager.default.attributesOfItem(atPath: path + ".recovery")

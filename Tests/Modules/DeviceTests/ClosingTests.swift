@@ -24,11 +24,7 @@ import Testing
       #expect(throws: Never.self) { try FileManager.default.removeItem(atPath: path + "-wal") }
       writer.withLock { $0 = nil }
     })
-    #expect(throws: KeepsakeError.self) {
-      try Device(
-        path: path, access: .readOnly, busyTimeout: Device.defaultBusyTimeout, clock: .system,
-        folder: nil, identity: .random(), hooks: hooks)
-    }
+    #expect(throws: KeepsakeError.self) { try Device(path, .readOnly, hooks: hooks) }
     #expect(opens.withLock { $0 } == true)
     withExtendedLifetime(token) {}
   }

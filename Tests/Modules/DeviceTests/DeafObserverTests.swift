@@ -22,14 +22,6 @@ import enum BundleSupport.Unprivileged
     try Device(path: path).write([LocalWrite(store: "cloud", key: "k", value: 0)])
   }
 
-  private func observe(_ device: Device) -> ObservationToken {
-    device.observe { [heard] in
-      heard.append($0)
-    } onFailure: {
-      Issue.record($0)
-    }
-  }
-
   private func writeElsewhere(_ value: Int) throws {
     let sql = """
       UPDATE entry SET value = \(value),
@@ -48,7 +40,7 @@ import enum BundleSupport.Unprivileged
     var token: ObservationToken?
     try Unprivileged.run(in: folder.path) {
       #expect(FileEvents(path: path).isBlind)
-      token = observe(device)
+      token = heard.observe(device)
     }
     // A check finds commits too: at least one of these must be found between two checks.
     let checks = Atomic(0)
@@ -69,11 +61,9 @@ import enum BundleSupport.Unprivileged
   @Test func withoutASecondMappingOfTheIndexCommitsAreHeardAndARemovedLogIsNoticed() throws {
     var hooks = OpeningHooks()
     hooks.mapAgain = { _ in nil }
-    let device = try Device(
-      path: path, access: .existing, busyTimeout: Device.defaultBusyTimeout, clock: .system,
-      folder: nil, identity: .random(), hooks: hooks)
+    let device = try Device(path, hooks: hooks)
     #expect(!device.core.versions.seesOthers)
-    let token = observe(device)
+    let token = heard.observe(device)
     try writeElsewhere(2)
     #expect(heard.wait { $0.last?.new == 2 })
     #expect(try device.entry(store: "cloud", key: "k")?.content.value == 2)
@@ -130,7 +120,7 @@ import enum BundleSupport.Unprivileged
     do {
       let device = try Device(path: seen.path + "/seen/device.keepsake", access: .readOnly)
       #expect(device.core.versions.seesOthers == hasWriter)
-      let token = observe(device)
+      let token = heard.observe(device)
       for value in 2...4 {
         try writeElsewhere(value)
         #expect(heard.wait { $0.last?.new == .integer(Int64(value)) })

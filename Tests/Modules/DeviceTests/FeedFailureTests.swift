@@ -17,12 +17,11 @@ import Testing
     let failures = Collected<KeepsakeError>()
     let token = device.observe { heard.append($0) } onFailure: { failures.append([$0]) }
     func writeElsewhere(_ key: String) throws {
-      let sql = """
+      try device.shell(
+        """
         UPDATE entry SET value = 1,
           sequence_number = (SELECT max(sequence_number) + 1 FROM entry) WHERE key = '\(key)'
-        """
-      let ending = try Command.run(Command.find("sqlite3"), [device.path, sql])
-      try #require(ending.code == 0, "\(ending)")
+        """)
     }
     let hook = try StatementHook(device, before: "INDEXED BY entry_sequence") { $0() }
     // The thread that hears of other processes has to wait for the connection.

@@ -18,9 +18,7 @@ import Testing
   @Test func nothingIsSetInATransactionThatWasLeftOpen() throws {
     try device.core.access { try $0.run("BEGIN") }
     for writes in [[write("k", 1)], [write("k", 1), write("l", 1)]] {
-      #expect { try device.write(writes) } throws: {
-        ($0 as? KeepsakeError)?.code == .inputOutput
-      }
+      expectError(.inputOutput) { try device.write(writes) }
     }
     try device.core.access { try $0.run("ROLLBACK") }
     #expect(try device.entry(store: "defaults", key: "k") == nil)

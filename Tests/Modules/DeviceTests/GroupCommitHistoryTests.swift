@@ -54,7 +54,7 @@ import Testing
   @Test(arguments: Seeds.list(12))
   func whatThreadsSetIsWhatOneOrderOfTheirSetsLeaves(seed: UInt64) throws {
     let (device, told, heard) = (try Device.temporary(), Told(), Heard())
-    let token = device.observe { heard.append($0) } onFailure: { Issue.record($0) }
+    let token = heard.observe(device)
     DispatchQueue.concurrentPerform(iterations: Self.threads) { thread in
       Self.play(thread, seed, device, told)
     }

@@ -47,7 +47,7 @@ import Testing
 
   @Test func setsOfSeveralThreadsShareACommitInTheOrderInWhichTheyCame() throws {
     let heard = Heard()
-    let token = device.observe { heard.append($0) } onFailure: { Issue.record($0) }
+    let token = heard.observe(device)
     let keys = (0..<20).map { "k\($0)" }
     let count = try commits {
       for result in try device.together(keys.map { set($0) }) { try result.get() }
@@ -97,30 +97,19 @@ import Testing
     #expect(try keysByArrival() == ["a", "b", "c", "d", "e"])
   }
 
-  @Test func aSetWhoseTimeIsOverLeavesAndIsNotMade() throws {
+  /// The first of them leads the others.
+  @Test(arguments: [0, 1])
+  func aSetWhoseTimeIsOverIsNotMadeAndKeepsNoOtherOne(place: Int) throws {
     let late = DispatchSemaphore(value: 0)
-    let results = try device.together([
-      set("a"),
-      { [set = set("late", waiting: .milliseconds(10))] in
+    var sets = [set("a"), set("b")]
+    let lateSet = set("late", waiting: .milliseconds(10))
+    sets.insert(
+      {
         defer { late.signal() }
-        try set()
-      },
-      set("b"),
-    ]) { late.wait() }
-    #expect(throws: KeepsakeError.self) { try results[1].get() }
-    #expect(try keysByArrival() == ["a", "b"])
-  }
-
-  @Test func whoCannotLeadInTimeLetsTheNextOneLead() throws {
-    let late = DispatchSemaphore(value: 0)
-    let results = try device.together([
-      { [set = set("late", waiting: .milliseconds(10))] in
-        defer { late.signal() }
-        try set()
-      },
-      set("a"), set("b"),
-    ]) { late.wait() }
-    #expect(throws: KeepsakeError.self) { try results[0].get() }
+        try lateSet()
+      }, at: place)
+    let results = try device.together(sets) { late.wait() }
+    #expect(throws: KeepsakeError.self) { try results[place].get() }
     #expect(try keysByArrival() == ["a", "b"])
   }
 
@@ -133,7 +122,7 @@ import Testing
       BEGIN SELECT RAISE(\(action), 'it fails'); END
       """)
     let heard = Heard()
-    let token = device.observe { heard.append($0) } onFailure: { Issue.record($0) }
+    let token = heard.observe(device)
     let results = try device.together(["a", "b", "bad", "c"].map { set($0) })
     token.cancel()
     for result in results { #expect(throws: KeepsakeError.self) { try result.get() } }
@@ -156,8 +145,7 @@ import Testing
   @Test func anObserverOfASharedCommitMaySet() throws {
     let token = device.observe { [device] changes in
       guard let key = changes.first?.key, !key.hasPrefix("of ") else { return }
-      let write = LocalWrite(store: "cloud", key: "of \(key)", value: 1)
-      #expect(throws: Never.self) { try device.write([write]) }
+      #expect(throws: Never.self) { try device.set("of \(key)", 1) }
     } onFailure: {
       Issue.record($0)
     }
@@ -168,12 +156,10 @@ import Testing
 
   /// It runs when nothing is locked: within the transaction its set would be a part of it that is
   /// no step.
-  @Test func whatAnObserverSetsWhenOthersChangesCannotBeReadIsToldToo() throws {
+  @Test func whatAnObserverSetsWhenOthersChangesCannotBeReadIsHeardToo() throws {
     let heard = Heard()
     let token = device.observe { heard.append($0) } onFailure: { [device] _ in
-      #expect(throws: Never.self) {
-        try device.write([LocalWrite(store: "cloud", key: "failed", value: 1)])
-      }
+      #expect(throws: Never.self) { try device.set("failed", 1) }
     }
     let results = try device.together([set("a"), set("b")]) { try execute("DROP TABLE peer") }
     for result in results { try result.get() }

@@ -20,19 +20,6 @@ import Testing
     try Device(path: path).write(writes + [LocalWrite(store: "other", key: "k", value: 0)])
   }
 
-  private func writeElsewhere(_ statements: String) throws {
-    let ending = try Command.run(Command.find("sqlite3"), [path, statements])
-    try #require(ending.code == 0, "\(ending)")
-  }
-
-  private func observe(_ device: Device) -> ObservationToken {
-    device.observe(store: "local") { [heard] in
-      heard.append($0)
-    } onFailure: {
-      Issue.record($0)
-    }
-  }
-
   private func lines(_ changes: [SettingChange]) -> [String] {
     changes.map { "\($0.key) \($0.old.shown) \($0.new.shown)" }.sorted()
   }
@@ -41,13 +28,13 @@ import Testing
     let device = try Device(path: path)
     var token: ObservationToken?
     try device.core.shared.whileNothingIsRead {
-      token = observe(device)
+      token = heard.observe(device, store: "local")
       try device.write([
         LocalWrite(store: "local", key: "key3", value: 2),
         LocalWrite(store: "local", key: "new", value: 3),
         LocalWrite(store: "local", key: "key4", value: nil),
       ])
-      try writeElsewhere(
+      try device.shell(
         """
         UPDATE entry SET value = 1 WHERE key = 'key1'; DELETE FROM entry WHERE key = 'key2';
         UPDATE entry SET value = 5 WHERE key = 'key3';
@@ -64,22 +51,19 @@ import Testing
 
   @Test func valuesThatWereWrittenForAnEndedObserverAreKnownToTheNextOne() throws {
     let device = try Device(path: path)
-    let first = device.observe(store: "other") { _ in
-    } onFailure: {
-      Issue.record($0)
-    }
+    let first = Heard().observe(device, store: "other")
     var third: ObservationToken?
     try device.core.shared.whileNothingIsRead {
-      let second = observe(device)
+      let second = heard.observe(device, store: "local")
       try device.write([LocalWrite(store: "local", key: "key3", value: 2)])
       second.cancel()
       try device.write([
         LocalWrite(store: "local", key: "key3", value: 3),
         LocalWrite(store: "local", key: "key4", value: nil),
       ])
-      third = observe(device)
+      third = heard.observe(device, store: "local")
     }
-    try writeElsewhere(
+    try device.shell(
       "UPDATE entry SET value = 5 WHERE key = 'key3'; DELETE FROM entry WHERE key = 'key6'")
     #expect(heard.wait { lines($0) == ["key3 0 2", "key3 3 5", "key6 0 -"] })
     third?.cancel()
@@ -99,9 +83,9 @@ import Testing
     var tokens: [ObservationToken] = []
     try device.core.shared.whileNothingIsRead {
       let before = try connections()
-      for _ in 0..<50 { tokens.append(observe(device)) }
+      for _ in 0..<50 { tokens.append(heard.observe(device, store: "local")) }
       #expect(try connections() == before + 1)
-      try writeElsewhere("UPDATE entry SET value = 5 WHERE key = 'key3'")
+      try device.shell("UPDATE entry SET value = 5 WHERE key = 'key3'")
     }
     #expect(heard.wait { $0.count == 50 && lines($0).allSatisfy { $0 == "key3 0 5" } })
     tokens.forEach { $0.cancel() }
@@ -112,8 +96,8 @@ import Testing
     var token: ObservationToken?
     try device.transaction {
       #expect(try device.entry(store: "local", key: "key1")?.content.value == 0)
-      try writeElsewhere("UPDATE entry SET value = 1 WHERE key = 'key1'")
-      token = observe(device)
+      try device.shell("UPDATE entry SET value = 1 WHERE key = 'key1'")
+      token = heard.observe(device, store: "local")
       #expect(try device.entry(store: "local", key: "key1")?.content.value == 0)
     }
     #expect(heard.wait { lines($0) == ["key1 0 1"] })
@@ -129,31 +113,20 @@ import Testing
 
   @Test func anObserverThatEndsLeavesTheValuesToTheOtherOnesOfItsStore() throws {
     let device = try Device(path: path)
-    let first = observe(device)
-    try writeElsewhere("UPDATE entry SET value = 1 WHERE key = 'key7'")
+    let first = heard.observe(device, store: "local")
+    try device.shell("UPDATE entry SET value = 1 WHERE key = 'key7'")
     #expect(heard.wait { lines($0) == ["key7 0 1"] })
-    let second = observe(device)
+    let second = heard.observe(device, store: "local")
     first.cancel()
-    try writeElsewhere("UPDATE entry SET value = 2 WHERE key IN ('key7', 'key8')")
+    try device.shell("UPDATE entry SET value = 2 WHERE key IN ('key7', 'key8')")
     #expect(heard.wait { lines($0) == ["key7 0 1", "key7 1 2", "key8 0 2"] })
     second.cancel()
-  }
-
-  @Test func aCommitOfAnotherProcessIsHeardWithItsOldValue() throws {
-    let device = try Device(path: path)
-    let token = observe(device)
-    try writeElsewhere("UPDATE entry SET value = 1 WHERE key = 'key1'")
-    #expect(heard.wait { lines($0) == ["key1 0 1"] })
-    token.cancel()
   }
 
   @Test func anObserverThatEndsAtOnceLeavesNoConnection() throws {
     for _ in 0..<20 {
       let device = try Device(path: path)
-      device.observe { _ in
-      } onFailure: {
-        Issue.record($0)
-      }.cancel()
+      heard.observe(device).cancel()
       try #require(FileManager.default.fileExists(atPath: path + "-wal"))
       withExtendedLifetime(device) {}
     }

@@ -3,6 +3,7 @@
 import Foundation
 import KeepsakeDevice
 import KeepsakeValues
+import TestSupport
 import Testing
 
 @Suite struct StandardLocationTests {
@@ -28,29 +29,24 @@ import Testing
     }
 
     @Test func withoutAHomeIsAnError() {
-      let error = #expect(throws: KeepsakeError.self) {
+      expectError(.cannotCreate) {
         try Device.standardPath("org.example", environment: ["XDG_DATA_HOME": "data"])
       }
-      #expect(error?.code == .cannotCreate)
     }
   #endif
 
   @Test(arguments: ["", ".", "..", "a/b", "/", "a\0b"])
   func anIdentifierThatIsNoFileNameIsRefused(identifier: String) throws {
-    let error = #expect(throws: KeepsakeError.self) {
+    expectError(.invalidKey) {
       try Device(identifier: identifier, in: URL(fileURLWithPath: folder.path))
     }
-    #expect(error?.code == .invalidKey)
     #expect(try FileManager.default.contentsOfDirectory(atPath: folder.path) == [])
   }
 
   @Test func missingFoldersAreMadeForTheirOwnerAlone() throws {
     let data = URL(fileURLWithPath: folder.path + "/a/b")
     let path = folder.path + "/a/b/org.example/device.keepsake"
-    let missing = #expect(throws: KeepsakeError.self) {
-      try Device(identifier: "org.example", in: data, access: .existing)
-    }
-    #expect(missing?.code == .missing)
+    expectError(.missing) { try Device(identifier: "org.example", in: data, access: .existing) }
     #expect(!FileManager.default.fileExists(atPath: data.path))
     let device = try Device(identifier: "org.example", in: data)
     #expect(device.path == path)
@@ -67,10 +63,9 @@ import Testing
 
   @Test func aFileInPlaceOfTheFolderIsAnError() throws {
     try Data().write(to: URL(fileURLWithPath: folder.path + "/org.example"))
-    let error = #expect(throws: KeepsakeError.self) {
+    expectError(.cannotCreate) {
       try Device(identifier: "org.example", in: URL(fileURLWithPath: folder.path))
     }
-    #expect(error?.code == .cannotCreate)
   }
 
   @Test func theDefaultIdentifierNamesTheProgram() {

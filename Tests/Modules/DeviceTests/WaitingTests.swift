@@ -7,7 +7,7 @@ import KeepsakeValues
 import TestSupport
 import Testing
 
-/// Who waits for whom within a process.
+/// Which threads of a process wait for which.
 @Suite struct WaitingTests {
   private let device: Device
   init() throws { device = try .temporary() }
@@ -87,10 +87,7 @@ import Testing
   }
 
   @Test func theLastObserverIsRemovedWhileAnotherThreadUsesTheFile() throws {
-    let token = device.observe { _ in
-    } onFailure: {
-      Issue.record($0)
-    }
+    let token = Heard().observe(device)
     try beside(device, { device, wait in try device.core.access { _ in wait() } }) {
       // The thread that hears of other processes is waiting for the connection from here on.
       device.core.shared.waitForCheck()
@@ -118,9 +115,9 @@ import Testing
     }
     // One check is over when the next one begins: it has read what is observed.
     for _ in 0..<2 { device.core.shared.waitForCheck() }
-    let sql = "UPDATE entry SET value = 1, sequence_number = sequence_number + 1 WHERE key = 'k'"
-    let ending = try Command.run(Command.find("sqlite3"), [device.path, sql])
-    #expect(ending.code == 0 && heard.wait { $0.map(\.new) == [1] }, "\(ending)")
+    try device.shell(
+      "UPDATE entry SET value = 1, sequence_number = sequence_number + 1 WHERE key = 'k'")
+    #expect(heard.wait { $0.map(\.new) == [1] })
     for token in tokens.sets.joined() { token.cancel() }
   }
 

@@ -4,6 +4,7 @@ import BundleSupport
 import Foundation
 import KeepsakeFormats
 import KeepsakeSettingsBundle
+import TestSupport
 import Testing
 
 /// A run of combining marks in every place for a text: canonical equivalence takes the square of
@@ -33,7 +34,7 @@ import Testing
     }
   }
 
-  private func check(_ text: String, in folder: TemporaryFolder) throws {
+  private func check(_ text: String, in folder: Folder) throws {
     let path = try folder.write("", to: "Root.plist")
     try Data(CombiningMarks.bytes(of: text)).write(to: URL(fileURLWithPath: path))
     for idiom in [nil, SettingsBundle.Idiom.pad] {
@@ -45,30 +46,15 @@ import Testing
   }
 
   /// A debug build needs five seconds for each row.
-  private static var someRows: [String] {
-    #if DEBUG
-      [rows[0]]
-    #else
-      rows
-    #endif
-  }
-
-  @Test(arguments: someRows)
+  @Test(arguments: Seeds.rounds(rows, debug: [rows[0]]))
   func aRowWithARunOfMarksCostsNoTime(_ row: String) throws {
-    try expectLittleWork { try check(pane(row), in: TemporaryFolder()) }
+    try expectLittleWork { try check(pane(row), in: Folder()) }
   }
 
-  private static var someKeys: [String] {
-    #if DEBUG
-      ["Title"]
-    #else
-      ["ApplicationGroupContainerIdentifier", "Title"]
-    #endif
-  }
-
-  @Test(arguments: someKeys)
+  @Test(
+    arguments: Seeds.rounds(["ApplicationGroupContainerIdentifier", "Title"], debug: ["Title"]))
   func aPaneWithARunOfMarksCostsNoTime(_ key: String) throws {
-    let folder = try TemporaryFolder()
+    let folder = try Folder()
     let text = pane(child("B"), toggle("a"))
     try Data(
       CombiningMarks.bytes(

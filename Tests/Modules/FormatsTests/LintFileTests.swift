@@ -4,13 +4,14 @@ import BundleSupport
 import Foundation
 import KeepsakeFormats
 import KeepsakeSettingsBundle
+import TestSupport
 import Testing
 
 /// What lint says about files, also for one kind of device.
 @Suite struct LintFileTests {
-  let folder: TemporaryFolder
+  let folder: Folder
 
-  init() throws { folder = try TemporaryFolder() }
+  init() throws { folder = try Folder() }
 
   private func findings() throws -> [String] {
     try SettingsBundle.lint(at: folder.path).map {

@@ -4,12 +4,13 @@ import BundleSupport
 import Foundation
 import KeepsakeFormats
 import KeepsakeSettingsBundle
+import TestSupport
 import Testing
 
 @Suite struct LintTests {
-  let folder: TemporaryFolder
+  let folder: Folder
 
-  init() throws { folder = try TemporaryFolder() }
+  init() throws { folder = try Folder() }
 
   /// `file:line:column severity rule` of each finding.
   private func findings(_ path: String? = nil) throws -> [String] {

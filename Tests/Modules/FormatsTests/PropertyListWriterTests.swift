@@ -5,6 +5,7 @@ import Foundation
 import KeepsakeFormats
 import KeepsakeSettingsBundle
 import KeepsakeValues
+import TestSupport
 import Testing
 
 @Suite struct PropertyListWriterTests {
@@ -64,9 +65,9 @@ import Testing
   }
 
   @Test func whatIsWrittenIsReadAsTheSameTree() throws {
-    let seed = Chance.seed
-    var chance = Chance(seed: seed)
-    for _ in Chance.rounds(500) {
+    let seed = Seeds.any
+    var chance = SeededGenerator(seed: seed)
+    for _ in 0..<500 * Seeds.factor {
       let root = try parse(RandomTree(&chance).document(&chance))
       guard let value = root.ifStorable else { continue }
       let text = try written(value)
@@ -76,9 +77,9 @@ import Testing
 
   /// But for what the head of the writer lists.
   @Test func theLayoutIsFoundationsOwn() throws {
-    let seed = Chance.seed
-    var chance = Chance(seed: seed)
-    for _ in Chance.rounds(300) {
+    let seed = Seeds.any
+    var chance = SeededGenerator(seed: seed)
+    for _ in 0..<300 * Seeds.factor {
       let tree = RandomTree(&chance)
       guard let value = try parse(tree.document(&chance)).ifStorable else { continue }
       let theirs = lines(String(decoding: try tree.foundation(.xml), as: UTF8.self))

@@ -5,12 +5,13 @@ import Foundation
 import KeepsakeFormats
 import KeepsakeSettingsBundle
 import KeepsakeValues
+import TestSupport
 import Testing
 
 @Suite struct SettingsOutlineTests {
-  let folder: TemporaryFolder
+  let folder: Folder
 
-  init() throws { folder = try TemporaryFolder() }
+  init() throws { folder = try Folder() }
 
   private func lines(_ idiom: SettingsBundle.Idiom? = nil) throws -> [String] {
     let bundle = try SettingsBundle(at: folder.path, mode: .lenient, idiom: idiom)

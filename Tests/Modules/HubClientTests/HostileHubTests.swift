@@ -73,13 +73,9 @@ import Testing
 
   @Test func pagesWithoutEndAreLeftAfterSixHours() throws {
     let start = ContinuousClock.now
-    let minutes = Mutex(0)
+    let minutes = Atomic(0)
     let hub = try endlessHub {
-      let passed = minutes.withLock { minutes in
-        minutes += 1
-        return minutes
-      }
-      return start + .seconds(60 * passed)
+      start + .seconds(60 * minutes.add(1, ordering: .relaxed).newValue)
     }
     let device = try Device.inMemory(clock: clock)
     #expect {

@@ -110,10 +110,7 @@ import Testing
   func aRowThatNoDeviceReadsStaysAndIsReported(change: String) throws {
     let membership = try served.membership()
     let (phone, laptop) = (try device(1), try Device.inMemory(clock: clock))
-    try phone.core.write { connection in
-      try connection.run("UPDATE entry SET \(change) WHERE key = 'theme'")
-      return ((), [])
-    }
+    try phone.execute("UPDATE entry SET \(change) WHERE key = 'theme'")
     let (hub, _) = try hub(membership)
     for _ in 0..<2 {
       let report = try phone.merge(with: hub)
@@ -256,9 +253,7 @@ import Testing
   @Test func aHubIsNotSyncedInPart() throws {
     let (device, hub) = (try device(1), try hub(served.membership()).hub)
     for options in [MergeOptions(stores: ["cloud"]), MergeOptions(isOneWay: true)] {
-      #expect {
-        try device.merge(with: hub, options: options)
-      } throws: { ($0 as? KeepsakeError)?.code == .invalidValue }
+      expectError(.invalidValue) { try device.merge(with: hub, options: options) }
     }
   }
 

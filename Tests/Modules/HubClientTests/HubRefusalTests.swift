@@ -28,53 +28,36 @@ private func text(_ request: TransportRequest) -> String {
     return device
   }
 
-  private func list(_ device: Device) throws -> [String] {
-    var all: [String] = []
-    try device.forEachEntry { all.append("\($0)") }
-    return all
-  }
-
   /// Others push faster than its requests come and go.
   @Test func othersThatPushAllTheTimeDoNotKeepADeviceOut() throws {
     let first = try served.membership()
     let (phone, laptop) = (try device(1), try device(2))
     try phone.write([LocalWrite(store: "cloud", key: "j", value: 1)])
     let other = try hub(served.membership(beside: first)).hub
-    let count = Mutex<Int64>(0)
-    let comeBetween: @Sendable () -> Void = {
-      let number = count.withLock { count in
-        count += 1
-        return count
-      }
-      do {
-        try laptop.write([LocalWrite(store: "cloud", key: "n", value: .integer(number))])
-        try laptop.merge(with: other)
-      } catch {
-        Issue.record("\(error)")
-      }
-    }
+    let count = Atomic<Int64>(0)
     let (hub, transport) = try self.hub(first) { request in
-      if request.method == "POST" { comeBetween() }
+      guard request.method == "POST" else { return nil }
+      #expect(throws: Never.self) {
+        try laptop.set("n", .integer(count.add(1, ordering: .relaxed).newValue))
+        try laptop.merge(with: other)
+      }
       return nil
     }
     #expect(try HubSync(phone, hub.channel(), pageSize: 1).run())
     #expect(transport.requests.map(\.method) == ["GET", "POST", "POST"])
     try laptop.merge(with: other)
     try phone.merge(with: hub)
-    #expect(try list(phone) == list(laptop))
+    #expect(try phone.lines() == laptop.lines())
   }
 
   /// Also at the first sync.
   @Test func aRowThatNoDeviceWouldReadIsNotSent() throws {
     let device = try device(1)
-    try device.core.write { connection in
-      try connection.run(
-        """
-        INSERT INTO entry SELECT 'cloud', 'large', 1, printf('%.*c', 1500000, 'x'), 1, id, 99
-        FROM replica
-        """)
-      return ((), [])
-    }
+    try device.execute(
+      """
+      INSERT INTO entry SELECT 'cloud', 'large', 1, printf('%.*c', 1500000, 'x'), 1, id, 99
+      FROM replica
+      """)
     let (hub, transport) = try self.hub(served.membership())
     for _ in 0..<2 {
       let report = try device.merge(with: hub)
@@ -87,15 +70,12 @@ private func text(_ request: TransportRequest) -> String {
   @Test func aTombstoneWithALongKeyIsReadByOthers() throws {
     let membership = try served.membership()
     let (phone, laptop) = (try device(1), try Device.inMemory(clock: clock))
-    try phone.core.write { connection in
-      try connection.run(
-        "UPDATE entry SET key = printf('%.*c', 1025, 'x'), type = 0, value = NULL")
-      return ((), [])
-    }
+    try phone.execute(
+      "UPDATE entry SET key = printf('%.*c', 1025, 'x'), type = 0, value = NULL")
     try phone.merge(with: hub(membership).hub)
     let other = try hub(served.membership(beside: membership)).hub
     #expect(try laptop.merge(with: other).hasConverged)
-    #expect(try list(phone) == list(laptop))
+    #expect(try phone.lines() == laptop.lines())
   }
 
   @Test func markAndVectorsAreSentThoughTheLastPageIsRefused() throws {
@@ -148,7 +128,7 @@ private func text(_ request: TransportRequest) -> String {
     let report = try device.merge(with: hub(first).hub)
     #expect(report.hasConverged && report.events == [])
     try other.merge(with: hub(served.membership(beside: first)).hub)
-    #expect(try list(other) == list(device))
+    #expect(try other.lines() == device.lines())
   }
 
   /// The answer that says so has no rows, and no limit of them.
@@ -170,16 +150,13 @@ private func text(_ request: TransportRequest) -> String {
 
   /// Lets a file have read writes of as many replicas as it may, in four stores.
   private func seeManyReplicas(_ device: Device) throws {
-    try device.core.write { connection in
-      try connection.run(
-        """
-        WITH RECURSIVE
-          n (i) AS (SELECT 10 UNION ALL SELECT i + 1 FROM n WHERE i < 4105),
-          s (store) AS (VALUES ('cloud'), ('cloud:a'), ('cloud:b'), ('cloud:c'))
-        INSERT INTO seen SELECT store, i, i FROM s, n
-        """)
-      return ((), [])
-    }
+    try device.execute(
+      """
+      WITH RECURSIVE
+        n (i) AS (SELECT 10 UNION ALL SELECT i + 1 FROM n WHERE i < 4105),
+        s (store) AS (VALUES ('cloud'), ('cloud:a'), ('cloud:b'), ('cloud:c'))
+      INSERT INTO seen SELECT store, i, i FROM s, n
+      """)
   }
 
   @Test func vectorsOfManyReplicasAreShortenedForAHub() throws {
@@ -201,8 +178,7 @@ private func text(_ request: TransportRequest) -> String {
       }
       return served.answer(request, at: clock)
     }
-    let error = #expect(throws: KeepsakeError.self) { try device.merge(with: hub) }
-    #expect(error?.code == .tooLarge)
+    expectError(.tooLarge) { try device.merge(with: hub) }
     let held = try device.core.read { try $0.hubs.cursor(of: hub.account).held }
     #expect(held == [])
   }

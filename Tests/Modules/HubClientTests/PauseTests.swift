@@ -19,7 +19,7 @@ import Testing
   private let made = Pauses()
 
   /// Syncs with a hub that sends other answers first.
-  private func meet(_ first: [Reply]) throws -> KeepsakeError? {
+  private func sync(after first: [Reply]) throws -> KeepsakeError? {
     let (served, clock, left, made) = (ServedHub(), clock, Left(first), made)
     let (hub, _) = try Hub.scripted(served.membership()) {
       made.add($0)
@@ -53,12 +53,12 @@ import Testing
   }
 
   @Test func aMergeWaitsForAHubThatIsBusyForAMoment() throws {
-    #expect(try meet([busy(3), busy(0), busy(10)]) == nil)
+    #expect(try sync(after: [busy(3), busy(0), busy(10)]) == nil)
     #expect(made.all == [.seconds(3), .seconds(1), .seconds(10)])
   }
 
   @Test func aMergeWaitsAMinuteInAll() throws {
-    let error = try meet(Array(repeating: busy(7), count: 100))
+    let error = try sync(after: Array(repeating: busy(7), count: 100))
     #expect(error?.retryAfter == .seconds(7))
     #expect(made.all == Array(repeating: .seconds(7), count: 8))
   }
@@ -83,10 +83,10 @@ import Testing
   }
 
   @Test func aMergeDoesNotWaitForLong() throws {
-    #expect(try meet([busy(11)])?.retryAfter == .seconds(11))
+    #expect(try sync(after: [busy(11)])?.retryAfter == .seconds(11))
     let away = Reply.problem(503, "unavailable", "no disk", ["retry-after": "1"])
-    #expect(try meet([away])?.retryAfter == .seconds(1))
-    #expect(try meet([.problem(429, "too-many", "x")])?.code == .unavailable)
+    #expect(try sync(after: [away])?.retryAfter == .seconds(1))
+    #expect(try sync(after: [.problem(429, "too-many", "x")])?.code == .unavailable)
     #expect(made.all == [])
   }
 

@@ -47,45 +47,58 @@ import Testing
     }
   }
 
-  @Test func aSettingIsPushedByOneRequestWhileNothingIsNew() throws {
-    let (clock, served) = (ManualClock(), ServedHub())
-    let rows = ScriptedTransport { served.answer($0, at: clock) }
-    let transport = Transport(rows: rows, stream: Stream())
-    let (first, other) = try served.pair()
-    let hub = Hub(try HubURL("https://hub.example"), first, by: transport)
-    let device = try Device.inMemory(clock: clock)
-    try device.write([LocalWrite(store: "cloud", key: "a", value: 1)])
-    let (pushed, arrived) = (DispatchSemaphore(value: 0), DispatchSemaphore(value: 0))
+  private let (clock, stream) = (ManualClock(), Stream())
+  private let (pushed, arrived) = (DispatchSemaphore(value: 0), DispatchSemaphore(value: 0))
+  private let (device, laptop): (Device, Device)
+
+  init() throws {
+    device = try .inMemory(clock: clock)
+    laptop = try .inMemory(clock: clock)
+  }
+
+  private func wait(_ semaphore: DispatchSemaphore) {
+    #expect(semaphore.wait(timeout: .now() + 60) == .success)
+  }
+
+  private func newest(_ device: Device, _ membership: HubMembership) throws -> String {
+    try device.core.read { try $0.hubs.cursor(of: membership.account).read }
+  }
+
+  /// A session that has pushed a row, and listens.
+  private func listen(_ membership: HubMembership, _ rows: ScriptedTransport) throws -> HubSession {
+    let transport = Transport(rows: rows, stream: stream)
+    let hub = Hub(try HubURL("https://hub.example"), membership, by: transport)
+    try device.set("a", 1)
     let session = HubSession(device, hub, MergeOptions(), .system) { _ in
-    } onSync: { report in
+    } onSync: { [pushed, arrived] report in
       if report.transfers[1].changed > 0 { pushed.signal() }
       if report.changes.contains(where: { $0.change.key == "c" }) { arrived.signal() }
     } onFailure: {
       Issue.record("\($0)")
     }
+    // For the head of the stream, and for the first event.
+    for semaphore in [pushed, stream.isHeard, stream.isHeard] { wait(semaphore) }
+    return session
+  }
+
+  @Test func aSettingIsPushedByOneRequestWhileNothingIsNew() throws {
+    let served = ServedHub()
+    let rows = ScriptedTransport { [clock] in served.answer($0, at: clock) }
+    let (first, other) = try served.pair()
+    let session = try listen(first, rows)
     defer { session.cancel() }
-    func wait(_ semaphore: DispatchSemaphore) {
-      #expect(semaphore.wait(timeout: .now() + 60) == .success)
-    }
-    func say() throws {
-      transport.stream.say(
-        try device.core.read { try $0.hubs.cursor(of: first.account).read })
-      wait(transport.stream.isHeard)
-    }
-    wait(pushed)
-    // For its head, and for the first event.
-    for _ in 0..<2 { wait(transport.stream.isHeard) }
-    try say()
+    stream.say(try newest(device, first))
+    wait(stream.isHeard)
     let before = rows.requests.count
-    try device.write([LocalWrite(store: "cloud", key: "b", value: 2)])
+    try device.set("b", 2)
     wait(pushed)
     #expect(rows.requests.dropFirst(before).map(\.method) == ["POST"])
     // Others push, and no event comes.
-    let laptop = try Device.inMemory(clock: clock)
-    try laptop.merge(with: Hub.scripted(other) { served.answer($0, at: clock) }.hub)
-    try laptop.write([LocalWrite(store: "cloud", key: "c", value: 3)])
-    try laptop.merge(with: Hub.scripted(other) { served.answer($0, at: clock) }.hub)
-    try device.write([LocalWrite(store: "cloud", key: "d", value: 4)])
+    let hub = try Hub.scripted(other) { [clock] in served.answer($0, at: clock) }.hub
+    try laptop.merge(with: hub)
+    try laptop.set("c", 3)
+    try laptop.merge(with: hub)
+    try device.set("d", 4)
     wait(pushed)
     wait(arrived)
     #expect(rows.requests.suffix(2).map(\.method) == ["POST", "GET"])
@@ -94,82 +107,49 @@ import Testing
   @Test func anAnswerThatDoesNotSayTheLongestRowLeavesTheKnownOne() throws {
     var limits = HubLimits()
     limits.rowBytes = 1_000
-    let (clock, served, pushed) = (
-      ManualClock(), ServedHub(limits: limits), DispatchSemaphore(value: 0)
-    )
-    let rows = ScriptedTransport { served.answer($0, at: clock) }
-    let transport = Transport(rows: rows, stream: Stream())
-    let hub = Hub(try HubURL("https://hub.example"), try served.membership(), by: transport)
-    let device = try Device.inMemory(clock: clock)
-    try device.write([LocalWrite(store: "cloud", key: "a", value: 1)])
-    let session = HubSession(device, hub, MergeOptions(), .system) { _ in
-    } onSync: { report in
-      if report.transfers[1].changed > 0 { pushed.signal() }
-    } onFailure: {
-      Issue.record("\($0)")
-    }
+    let served = ServedHub(limits: limits)
+    let rows = ScriptedTransport { [clock] in served.answer($0, at: clock) }
+    let session = try listen(served.membership(), rows)
     defer { session.cancel() }
-    for semaphore in [pushed, transport.stream.isHeard, transport.stream.isHeard] {
-      #expect(semaphore.wait(timeout: .now() + 60) == .success)
-    }
     let before = rows.requests.count
     try device.write([
       LocalWrite(store: "cloud", key: "b", value: .string(String(repeating: "x", count: 2_000))),
       LocalWrite(store: "cloud", key: "c", value: 3),
     ])
-    #expect(pushed.wait(timeout: .now() + 60) == .success)
+    wait(pushed)
     // No event has come, so the device asks, and is answered that nothing is new.
     #expect(rows.requests.dropFirst(before).map(\.method).filter { $0 == "POST" }.count == 1)
   }
 
   /// Another device pushes while the answer to a push is on its way.
   @Test func anEventBeforeTheAnswerToAPushIsNotForgotten() throws {
-    let (clock, served, stream) = (ManualClock(), ServedHub(), Stream())
+    let served = ServedHub()
     let (first, other) = try served.pair()
-    let (device, laptop) = (try Device.inMemory(clock: clock), try Device.inMemory(clock: clock))
-    func newest(_ device: Device) throws -> String {
-      try device.core.read { try $0.hubs.cursor(of: first.account).read }
-    }
-    @Sendable func wait(_ semaphore: DispatchSemaphore) {
-      #expect(semaphore.wait(timeout: .now() + 60) == .success)
-    }
     let isAwaited = Atomic(false)
-    let rows = ScriptedTransport { request in
+    let hub = try Hub.scripted(other) { [clock] in served.answer($0, at: clock) }.hub
+    let rows = ScriptedTransport { [self] request in
       let reply = served.answer(request, at: clock)
       guard request.method == "POST", isAwaited.exchange(false, ordering: .relaxed) else {
         return reply
       }
       do {
         for _ in 0..<2 {
-          try laptop.merge(with: Hub.scripted(other) { served.answer($0, at: clock) }.hub)
-          try laptop.write([LocalWrite(store: "cloud", key: "c", value: 3)])
+          try laptop.merge(with: hub)
+          try laptop.set("c", 3)
         }
-        stream.say(try laptop.core.read { try $0.hubs.cursor(of: other.account).read })
+        stream.say(try newest(laptop, other))
         wait(stream.isHeard)
       } catch {
         Issue.record(error)
       }
       return reply
     }
-    let hub = Hub(
-      try HubURL("https://hub.example"), first, by: Transport(rows: rows, stream: stream))
-    try device.write([LocalWrite(store: "cloud", key: "a", value: 1)])
-    let (pushed, arrived) = (DispatchSemaphore(value: 0), DispatchSemaphore(value: 0))
-    let session = HubSession(device, hub, MergeOptions(), .system) { _ in
-    } onSync: { report in
-      if report.transfers[1].changed > 0 { pushed.signal() }
-      if report.changes.contains(where: { $0.change.key == "c" }) { arrived.signal() }
-    } onFailure: {
-      Issue.record("\($0)")
-    }
+    let session = try listen(first, rows)
     defer { session.cancel() }
-    wait(pushed)
-    // For its head, and for the first event.
-    for _ in 0..<2 { wait(stream.isHeard) }
-    stream.say(try newest(device))
+    stream.say(try newest(device, first))
     wait(stream.isHeard)
     isAwaited.store(true, ordering: .relaxed)
-    try device.write([LocalWrite(store: "cloud", key: "b", value: 2)])
+    try device.set("b", 2)
     wait(arrived)
   }
 }

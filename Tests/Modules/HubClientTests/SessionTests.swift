@@ -70,7 +70,7 @@ import Testing
     #expect(plan.next(at: 90_009) == .wait(until: 90_010))
   }
 
-  @Test func eventsThatFailKeepNobodyFromSyncingUnlessTheHubAsksForAPause() {
+  @Test func failedEventsStopNoSyncUnlessTheHubAsksForAPause() {
     var plan = SessionPlan()
     plan.beginSync(at: 0)
     plan.endSync(due: nil)
@@ -150,6 +150,16 @@ import Testing
       }, chance: { 1 })
   }
 
+  private func session(
+    _ hub: Hub, _ clock: ManualClock, _ onState: @escaping @Sendable (SessionState) -> Void
+  ) throws -> HubSession {
+    HubSession(
+      try Device.inMemory(clock: clock), hub, MergeOptions(), waitAtOnce(clock), onState: onState
+    ) { _ in
+    } onFailure: { _ in
+    }
+  }
+
   @Test func aSessionReachesAHubThatWasAwayAndTellsItsStates() throws {
     let (clock, served) = (ManualClock(), ServedHub())
     let failures = Mutex(3)
@@ -202,13 +212,7 @@ import Testing
         : served.answer(request, at: clock)
     }
     let done = DispatchSemaphore(value: 0)
-    let session = HubSession(
-      try Device.inMemory(clock: clock), hub, MergeOptions(), waitAtOnce(clock)
-    ) { state in
-      if case .connected = state { done.signal() }
-    } onSync: { _ in
-    } onFailure: { _ in
-    }
+    let session = try session(hub, clock) { if case .connected = $0 { done.signal() } }
     defer { session.cancel() }
     #expect(done.wait(timeout: .now() + 60) == .success)
     let two = times.withLock { Array($0.prefix(2)) }
@@ -240,13 +244,9 @@ import Testing
     let (clock, served) = (ManualClock(), ServedHub())
     let (reached, goesOn) = (DispatchSemaphore(value: 0), DispatchSemaphore(value: 0))
     let ended = DispatchSemaphore(value: 0)
-    let points = Mutex(0)
+    let points = Atomic(0)
     let pass: @Sendable () -> Void = {
-      let isHere = points.withLock { points in
-        points += 1
-        return points == place
-      }
-      guard isHere else { return }
+      guard points.add(1, ordering: .relaxed).newValue == place else { return }
       reached.signal()
       goesOn.wait()
     }
@@ -273,13 +273,7 @@ import Testing
     let (hub, transport) = try Hub.scripted { _ in .problem(401, "token", "unknown") }
     let clock = ManualClock()
     let done = DispatchSemaphore(value: 0)
-    let session = HubSession(
-      try Device.inMemory(clock: clock), hub, MergeOptions(), waitAtOnce(clock)
-    ) { state in
-      if case .refused = state { done.signal() }
-    } onSync: { _ in
-    } onFailure: { _ in
-    }
+    let session = try session(hub, clock) { if case .refused = $0 { done.signal() } }
     #expect(done.wait(timeout: .now() + 60) == .success)
     guard case .refused(let error) = session.state else { throw error(session.state) }
     #expect(error.code == .unauthorized && transport.requests.count == 1)

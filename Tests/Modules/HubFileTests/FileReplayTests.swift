@@ -9,12 +9,11 @@ import Testing
 @Suite struct FileReplayTests {
   @Test(arguments: [(marks: 1_000, pages: 3), (marks: 3, pages: 2)])
   func aFileAnswersAsTheModel(marks: Int, pages: Int) async throws {
-    let text = try ModelCalls.text(
-      in: Checkout.path(""), seed: 1_000, histories: Seeds.factor * Seeds.rounds(100, debug: 10),
-      marks: marks, pages: pages)
     let folder = try HubFolder()
-    var replay = ModelReplay(try folder.open(), marks: marks)
-    #expect(try await replay.run(text) > 100)
+    let count = try await ModelReplay.play(
+      on: folder.open(), seed: 1_000, histories: Seeds.rounds(100, debug: 10), marks: marks,
+      pages: pages)
+    #expect(count > 100)
   }
 
   @Test func everyColumnIsStored() async throws {

@@ -104,24 +104,9 @@
       }
     }
 
-    @Test func pushesThatComeSoonAfterAnEventAreOneEvent() async throws {
-      let time = ManualTime()
-      try await RunningHub.with {
-        $0.sleep = { $0 < .seconds(1) ? try await time.sleep($0) : try await Task.sleep(for: $0) }
-      } _: { hub in
-        let device = try await hub.create()
-        let stream = try await hub.stream(of: device)
-        await time.begin(.milliseconds(100))
-        let first = try await device.push(["k"]).member("newest")
-        let second = try await device.push(["k"]).member("newest")
-        await time.pass(.milliseconds(100))
-        let text = try await stream.read(until: "\"newest\":\"\(second)\"")
-        #expect(!text.contains(first))
-      }
-    }
-
     /// Another process of the hub may announce a mark late.
-    @Test func aMarkThatIsAnnouncedLateReplacesNoNewerOne() async throws {
+    @Test(arguments: [false, true])
+    func pushesThatComeSoonAfterAnEventAreOneEvent(isFirstAnnouncedLate: Bool) async throws {
       let (time, store) = (ManualTime(), LateStore())
       try await RunningHub.with(over: store) {
         $0.sleep = { $0 < .seconds(1) ? try await time.sleep($0) : try await Task.sleep(for: $0) }
@@ -131,8 +116,10 @@
         await time.begin(.milliseconds(100))
         let first = try await device.push(["k"]).member("newest")
         let second = try await device.push(["k"]).member("newest")
-        let account = try #require(HexNumber.number(device.account))
-        store.announce(account, try #require(HubMark(text: first)))
+        if isFirstAnnouncedLate {
+          let account = try #require(HexNumber.number(device.account))
+          store.announce(account, try #require(HubMark(text: first)))
+        }
         await time.pass(.milliseconds(100))
         let text = try await stream.read(until: "\"newest\":\"\(second)\"")
         #expect(!text.contains(first), "\(text)")

@@ -87,11 +87,7 @@
         #expect(try await laptop.ask("GET", "/rows?replica=r").status == 200)
         #expect(try await phone.ask("DELETE", "/devices/2").status == 204)
         let raw = try hub.connect()
-        let fields = [
-          "Content-Type: application/jsonl", "If-Match: 0-0000000000000000",
-          "Content-Length: 4000000",
-        ]
-        await raw.say(RunningHub.head("POST " + laptop.path("/forget"), laptop.token, fields))
+        await raw.say(laptop.head("Content-Length: 4000000", of: "/forget"))
         #expect(try await raw.answer().status == 401)
       }
     }
@@ -106,12 +102,8 @@
         let start = "0-0000000000000000"
         let newest = try await device.push(large, upon: start).member("newest")
         let slow = try hub.connect()
-        let fields = [
-          "Content-Type: application/jsonl", "If-Match: \"\(newest)\"",
-          "Content-Length: 60000", "Expect: 100-continue",
-        ]
-        let path = "POST " + device.path("/rows?replica=r")
-        await slow.say(RunningHub.head(path, device.token, fields))
+        await slow.say(
+          device.head("Content-Length: 60000", "Expect: 100-continue", upon: "\"\(newest)\""))
         #expect(try await slow.answer().status == 100)
         let refused = try await device.ask(
           "GET", "/rows?replica=r", fields: ["If-None-Match": "\"\(start)\""])
@@ -142,11 +134,8 @@
           ("/rows?replica=r", 60_000),
         ] {
           let raw = try hub.connect()
-          let fields = [
-            "Content-Type: application/jsonl", "If-Match: 0-0000000000000000",
-            "Content-Length: \(length)", "Expect: 100-continue",
-          ]
-          await raw.say(RunningHub.head("POST " + stranger.path(path), stranger.token, fields))
+          await raw.say(
+            stranger.head("Content-Length: \(length)", "Expect: 100-continue", of: path))
           #expect(try await raw.answer().status == 401)
         }
       }
@@ -191,9 +180,7 @@
       try await RunningHub.with { hub in
         let phone = try await hub.create()
         let laptop = try await phone.join()
-        let stream = try hub.connect()
-        await stream.say(RunningHub.head("GET " + laptop.path("/events"), laptop.token))
-        _ = try await stream.read(until: "data: ")
+        let stream = try await hub.stream(of: laptop)
         #expect(try await phone.ask("DELETE", "/devices/2").status == 204)
         // The end of an answer without a length.
         _ = try await stream.read(until: "0\r\n\r\n")

@@ -27,7 +27,7 @@
       #expect(made.code == 0, "\(made)")
     }
 
-    @Test func aHubWithACertificateSpeaksTLSToWhoTrustsIt() async throws {
+    @Test func aHubWithACertificateSpeaksTLSWithClientsThatTrustIt() async throws {
       let folder = try Folder()
       let (certificate, key) = ("\(folder.path)/hub.pem", "\(folder.path)/hub.key")
       try await make(certificate, key)

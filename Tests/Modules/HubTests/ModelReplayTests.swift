@@ -8,10 +8,9 @@ import Testing
 @Suite struct ModelReplayTests {
   @Test(arguments: [(marks: 1_000, pages: 1_000_000), (marks: 3, pages: 2), (marks: 2, pages: 1)])
   func theRulesAnswerAsTheModel(marks: Int, pages: Int) async throws {
-    let text = try ModelCalls.text(
-      in: Checkout.path(""), seed: 1, histories: Seeds.factor * Seeds.rounds(200, debug: 20),
-      marks: marks, pages: pages)
-    var replay = ModelReplay(MemoryStore(), marks: marks)
-    #expect(try await replay.run(text) > 500)
+    let count = try await ModelReplay.play(
+      on: MemoryStore(), seed: 1, histories: Seeds.rounds(200, debug: 20), marks: marks,
+      pages: pages)
+    #expect(count > 500)
   }
 }

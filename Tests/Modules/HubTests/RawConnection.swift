@@ -128,12 +128,7 @@
     /// A push of a device that sends its head, and its body never.
     func pushHead(of device: TestDevice, _ bytes: Int) async throws -> RawConnection {
       let connection = try connect()
-      let fields = [
-        "Content-Type: application/jsonl", "If-Match: 0-0000000000000000",
-        "Content-Length: \(bytes)", "Expect: 100-continue",
-      ]
-      let path = "POST " + device.path("/rows?replica=r")
-      await connection.say(Self.head(path, device.token, fields))
+      await connection.say(device.head("Content-Length: \(bytes)", "Expect: 100-continue"))
       #expect(try await connection.answer().status == 100)
       return connection
     }
@@ -144,6 +139,18 @@
       await stream.say(Self.head("GET " + device.path("/events"), device.token))
       _ = try await stream.read(until: "data: ")
       return stream
+    }
+  }
+
+  extension TestDevice {
+    /// The head of a push, or of another request with rows.
+    func head(
+      _ fields: String..., of path: String = "/rows?replica=r",
+      upon newest: String = "0-0000000000000000"
+    ) -> String {
+      RunningHub.head(
+        "POST " + self.path(path), token,
+        ["Content-Type: application/jsonl", "If-Match: \(newest)"] + fields)
     }
   }
 #endif

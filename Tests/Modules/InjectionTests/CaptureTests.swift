@@ -38,7 +38,7 @@ import Testing
         == .captured)
   }
 
-  @Test func anAsynchronousRecipeIsNoException() async {
+  @Test func anAsynchronousRecipeOfAFreshChildMayNotUseTheOriginal() async {
     container.register { [container] _ async throws in
       Shop(api: try await container.resolve(Container.Key<RealAPI>()))
     }
@@ -47,7 +47,7 @@ import Testing
     #expect(error?.code == .captured)
   }
 
-  @Test func theClosureOfAnAliasIsNoException() throws {
+  @Test func theClosureOfAnAliasInAFreshChildMayNotUseTheOriginal() throws {
     typealias Attempt = Result<RealAPI, any Error>
     container.register { _ in 5 }
       .as(Container.Key<Attempt>()) { [container] _ in
@@ -57,7 +57,7 @@ import Testing
     #expect(attempt.injectionError?.code == .captured)
   }
 
-  @Test func startingTheOriginalIsNoException() async {
+  @Test func aRecipeOfAFreshChildMayNotStartTheOriginal() async {
     container.register { [container] _ async throws -> Shop in
       try await container.start()
       return Shop(api: MockAPI())

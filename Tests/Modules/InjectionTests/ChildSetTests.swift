@@ -11,9 +11,6 @@ extension Container.Key where Value == RealAPI {
 
 /// `set` in a child does what it does in the container itself, for the child alone.
 @Suite(.timeLimit(hang)) struct ChildSetTests {
-  private typealias RealKey = Container.Key<RealAPI>
-  private typealias APIKey = Container.Key<any API>
-
   /// The containers in which a `set` looks alike.
   enum Place: String, CaseIterable, Sendable {
     case itself, child, grandchild, fresh, childOfFresh, freshChild
@@ -27,13 +24,6 @@ extension Container.Key where Value == RealAPI {
       case .childOfFresh: parent.child(fresh: true).child()
       case .freshChild: parent.child().child(fresh: true)
       }
-    }
-  }
-
-  private func twoAPIs() -> Container {
-    Container { c in
-      c.register(.main, primary: true) { _ in RealAPI(host: "main") }.as(APIKey()) { $0 }
-      c.register(.backup) { _ in RealAPI(host: "backup") }.as(APIKey("spare")) { $0 }
     }
   }
 

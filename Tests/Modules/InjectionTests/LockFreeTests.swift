@@ -12,13 +12,11 @@ extension Container.Key where Value == RealAPI {
 
 /// Lookups of singletons that exist take no lock, and see every change all the same.
 @Suite(.timeLimit(hang)) struct LockFreeTests {
-  private typealias RealKey = Container.Key<RealAPI>
-  private typealias APIKey = Container.Key<any API>
+  private let container: Container
 
-  private let container = Container { c in
-    c.register(.main, primary: true) { _ in RealAPI(host: "main") }.as(APIKey()) { $0 }
-    c.register(.backup) { _ in RealAPI(host: "backup") }.as(APIKey("spare")) { $0 }
-    c.register(using: { (api: any API) in Shop(api: api) })
+  init() {
+    container = twoAPIs()
+    container.register(using: { (api: any API) in Shop(api: api) })
   }
 
   /// Whether a lookup ends while this thread has the locks of the containers; `limit` bounds the

@@ -8,9 +8,6 @@ import Testing
 @Suite(.timeLimit(hang)) struct MixedCycleTests {
   private let container = Container()
 
-  private typealias NodeKey = Container.Key<Node>
-  private typealias OtherKey = Container.Key<Other>
-
   /// The node's peer is the node of the other, for it has no other place.
   private func registerNode(_ container: Container) {
     container.register(make: { _ in Node() }) { node, c in

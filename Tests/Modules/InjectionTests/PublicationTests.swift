@@ -8,9 +8,6 @@ import Testing
 /// A singleton that a lookup has returned is the only one, also where objects that it was made with
 /// fail.
 @Suite(.timeLimit(hang)) struct PublicationTests {
-  private typealias NodeKey = Container.Key<Node>
-  private typealias OtherKey = Container.Key<Other>
-
   /// Refers to another object of the cycle.
   private final class Third: Sendable {
     let other: Other
@@ -40,7 +37,7 @@ import Testing
     #expect(third.other === other)
   }
 
-  @Test func nobodyOutsideGetsAnObjectMadeWithOneThatFails() async throws {
+  @Test func noOtherThreadGetsAnObjectMadeWithOneThatFails() async throws {
     let (tries, isMade, hasReturned) = (Counter(), Latch(), Latch())
     let container = cycle { c in
       _ = try c.get(OtherKey())
@@ -63,7 +60,7 @@ import Testing
     try expectOneOfEach(container)
   }
 
-  @Test func nobodyOutsideWaitsForLongerThanTheCycleTakes() async throws {
+  @Test func noOtherThreadWaitsForLongerThanTheCycleTakes() async throws {
     let isMade = Latch()
     let container = cycle { c in
       _ = try c.get(OtherKey())

@@ -23,7 +23,7 @@ import Testing
     }
   }
 
-  @Test func nobodySeesAnObjectBeforeItIsComplete() async throws {
+  @Test func noCallerSeesAnObjectBeforeItIsComplete() async throws {
     for _ in 0..<50 {
       let container = Container()
       let begun = Latch()
@@ -81,7 +81,7 @@ import Testing
     #expect(try container.get(Container.Key<Int>()) == 5)
   }
 
-  @Test func thoseWhoWaitForAFailureTryForThemselves() async throws {
+  @Test func callersThatWaitForAFailureTryForThemselves() async throws {
     let (tries, failing) = (Counter(), Latch())
     container.register { _ -> RealAPI in
       if tries.up() == 1 {
@@ -161,7 +161,7 @@ import Testing
     }
   }
 
-  @Test func nothingIsKeptForThoseWhoWaited() async throws {
+  @Test func nothingIsKeptForCallersThatWaited() async throws {
     for _ in 0..<50 {
       weak var gone: Container?
       do {

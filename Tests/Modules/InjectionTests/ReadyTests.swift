@@ -39,7 +39,7 @@ import Testing
     #expect(made.lines == ["of the child"])
   }
 
-  @Test func thoseWhoWaitHearThatTheStartFailed() async throws {
+  @Test func callersThatWaitHearThatTheStartFailed() async throws {
     let tries = Counter()
     container.register { _ in
       if tries.up() == 1 { throw Failure() }
@@ -119,7 +119,7 @@ import Testing
     #expect(gone == nil)
   }
 
-  @Test func thoseWhoStopWaitingAreForgotten() async {
+  @Test func callersThatStopWaitingAreForgotten() async {
     weak var gone: Container?
     do {
       let child = container.child()

@@ -8,9 +8,6 @@ import Testing
 @Suite(.timeLimit(hang)) struct RingTests {
   private let container = Container()
 
-  private typealias NodeKey = Container.Key<Node>
-  private typealias OtherKey = Container.Key<Other>
-
   @Test func aThreadThatWaitsTakesTheEarlyObjectWhenAnotherWouldCloseTheRing() async throws {
     let (nodeIsWired, otherIsMade) = (Latch(), Latch())
     container.register(make: { _ in Node() }) { node, c in

@@ -20,7 +20,7 @@ import Testing
   }
 
   // AcTemplate
-  @Test func transientIsMadeForEachWhoAsks() throws {
+  @Test func transientIsMadeForEachLookup() throws {
     container.register(scope: .transient) { _ in RealAPI() }
     let api: RealAPI = try container.get()
     #expect(try container.get(Container.Key<RealAPI>()) !== api)

@@ -7,8 +7,6 @@ import Testing
 @Suite(.timeLimit(hang)) struct SetOverlayTests {
   private let container = Container()
 
-  private typealias APIKey = Container.Key<any API>
-
   private func api() -> Container {
     Container { $0.register { _ in RealAPI() }.as(APIKey()) { $0 } }
   }
@@ -76,7 +74,7 @@ import Testing
     #expect(error?.code == .notAClass)
   }
 
-  @Test func anAliasIsOneObjectForAllWhoAsk() async throws {
+  @Test func anAliasIsOneObjectForAllLookups() async throws {
     final class Adapter: Sendable {
       init(_: RealAPI) {}
     }

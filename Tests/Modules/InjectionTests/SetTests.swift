@@ -8,8 +8,6 @@ import Testing
 @Suite(.timeLimit(hang)) struct SetTests {
   private let container = Container()
 
-  private typealias APIKey = Container.Key<any API>
-
   private func api() -> Container {
     Container { $0.register { _ in RealAPI() }.as(APIKey()) { $0 } }
   }
@@ -29,7 +27,7 @@ import Testing
     #expect(try child.find(Container.Key<Int>("n")) == nil)
   }
 
-  @Test func whoAsksDuringTheFirstSetWaitsForIt() async throws {
+  @Test func aLookupDuringTheFirstSetWaitsForIt() async throws {
     let (injecting, asked) = (Latch(), Latch())
     let results = await onThreads(2) { index in
       if index == 0 {

@@ -22,6 +22,19 @@ final class MockAPI: API {
   let host = "mock"
 }
 
+typealias RealKey = Container.Key<RealAPI>
+typealias APIKey = Container.Key<any API>
+typealias NodeKey = Container.Key<Node>
+typealias OtherKey = Container.Key<Other>
+
+/// A container of two objects of one type, each with an alias.
+func twoAPIs() -> Container {
+  Container { c in
+    c.register(RealKey("main"), primary: true) { _ in RealAPI(host: "main") }.as(APIKey()) { $0 }
+    c.register(RealKey("backup")) { _ in RealAPI(host: "backup") }.as(APIKey("spare")) { $0 }
+  }
+}
+
 class Vehicle: @unchecked Sendable {  // Sendable: it has no state.
 }
 

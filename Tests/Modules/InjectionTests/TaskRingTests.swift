@@ -8,9 +8,6 @@ import Testing
 @Suite(.timeLimit(hang)) struct TaskRingTests {
   private let container = Container()
 
-  private typealias NodeKey = Container.Key<Node>
-  private typealias OtherKey = Container.Key<Other>
-
   @Test func aTaskThatOutlivesItsFactoryIsStillPartOfTheFactoryAroundIt() async {
     let task = Mutex<Task<Node, any Error>?>(nil)
     container.register { c -> Other in

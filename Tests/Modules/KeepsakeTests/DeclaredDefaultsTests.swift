@@ -111,7 +111,7 @@ private final class Computed: UserDefaultsStore, @unchecked Sendable {
     }
   }
 
-  @Test func itIsEncodedOnceAndOnlyForWhoAsks() throws {
+  @Test func itIsEncodedOnceAndOnlyWhenItIsRead() throws {
     let settings = try Counted(on: .inMemory(), arguments: .none)
     #expect(settings.counted == 1 && encodings.withLock { $0 } == 0)
     for _ in 0..<9 { #expect(settings["counted"] == 1) }

@@ -79,10 +79,7 @@ import Testing
     let device = try file.open()
     try file.cause(.newerSchema)
     let seed = DefaultValue(key: "seed", value: 1, source: "s")
-    let error = #expect(throws: KeepsakeError.self) {
-      try device.seed(store: "defaults", bundle: "b", [seed])
-    }
-    #expect(error?.code == .newerSchema)
+    expectError(.newerSchema) { try device.seed(store: "defaults", bundle: "b", [seed]) }
     #expect(try file.shell("SELECT count(*) FROM default_value") == "0\n")
   }
 }

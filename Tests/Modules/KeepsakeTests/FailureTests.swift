@@ -197,7 +197,7 @@ enum WriteForm: CaseIterable {
     #expect(store.failures.map(\.key) == ["text", "newer", "text"])
   }
 
-  @Test func whoObservesADamagedFileHearsWhyAndLaterWhatHasChanged() throws {
+  @Test func anObserverOfADamagedFileHearsWhyAndLaterWhatHasChanged() throws {
     let file = try FaultyFile()
     let store = try open(file.open(), isShared: false)
     try file.damage()

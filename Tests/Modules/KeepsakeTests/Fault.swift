@@ -46,7 +46,7 @@ final class FaultyFile {
   static let value = "needle"
 
   let path: String
-  private let folder: TemporaryFolder
+  private let folder: Folder
   private let disk: Tmpfs?
   private var locker: Locker?
   private let busyTimeout: Duration
@@ -56,7 +56,7 @@ final class FaultyFile {
     store: String = "defaults", isOnSmallDisk: Bool = false,
     busyTimeout: Duration = .milliseconds(50)
   ) throws {
-    folder = try TemporaryFolder()
+    folder = try Folder()
     self.busyTimeout = busyTimeout
     disk = isOnSmallDisk ? try Tmpfs(on: folder.path, pages: 512) : nil
     path = folder.path + "/device.keepsake"
@@ -108,7 +108,7 @@ final class FaultyFile {
     case .fullDisk: try disk?.empty()
     case .locked: try locker?.release()
     case .readOnly: break
-    case .damagedPage: try python(Self.restoring, path, aside)
+    case .damagedPage: try folder.shell("python3", "-c", Self.restoring, path, aside)
     case .movedAway, .deleted: try move(aside, to: path)
     case .replaced:
       try FileManager.default.removeItem(atPath: path)
@@ -118,7 +118,9 @@ final class FaultyFile {
   }
 
   /// Writes over the page that has the value of a key.
-  func damage(value: String = value) throws { try python(Self.damaging, path, aside, value) }
+  func damage(value: String = value) throws {
+    try folder.shell("python3", "-c", Self.damaging, path, aside, value)
+  }
 
   /// What another process reads.
   func value(_ key: String) throws -> String {
@@ -126,7 +128,7 @@ final class FaultyFile {
   }
 
   @discardableResult
-  func shell(_ sql: String) throws -> String { try run("sqlite3", path, sql) }
+  func shell(_ sql: String) throws -> String { try folder.shell("sqlite3", path, sql) }
 
   /// What is left in the log goes to the file first, and a commit follows, so that nobody goes on
   /// with the pages that he has in memory.
@@ -160,21 +162,5 @@ final class FaultyFile {
 
   private func move(_ path: String, to other: String) throws {
     try FileManager.default.moveItem(atPath: path, toPath: other)
-  }
-
-  private func python(_ script: String, _ arguments: String...) throws {
-    try run("python3", ["-c", script] + arguments)
-  }
-
-  @discardableResult
-  private func run(_ program: String, _ arguments: String...) throws -> String {
-    try run(program, arguments)
-  }
-
-  @discardableResult
-  private func run(_ program: String, _ arguments: [String]) throws -> String {
-    let ending = try Command.run(Command.find(program), arguments)
-    guard ending.code == 0 else { throw Command.Missing(description: "\(program) \(ending)") }
-    return ending.stdout
   }
 }

@@ -38,7 +38,7 @@ import Testing
     #expect(settings.failures.isEmpty)
   }
 
-  @Test func aMergeByTheCommandTellsWhoWroteWhat() throws {
+  @Test func aMergeByTheCommandNamesTheWriterOfEachChange() throws {
     let shared = try CloudKeyValueStore(on: device)
     let other = try Device.temporary()
     let there = try CloudKeyValueStore(on: other)
@@ -147,7 +147,7 @@ import Testing
 
   /// The oracle is a reader that applies what it hears to a dictionary: at the end it must hold
   /// what the file holds, and every old value must be what it held.
-  @Test func whoAppliesTheChangesOfThreeWritersHoldsWhatTheFileHolds() throws {
+  @Test func theChangesOfThreeWritersAddUpToWhatTheFileHolds() throws {
     let held = Mutex<[String: StoredValue]>([:])
     let wrong = Mutex<[SettingChange]>([])
     let observation = settings.observe(.prefix("k")) { [heard] changes in
@@ -179,18 +179,12 @@ import Testing
   }
 
   @Test func aFileThatIsReplacedIsReported() throws {
+    let failures = Collected<SettingFailure>()
     let observation = settings.observe { heard.append($0) }
+    let token = settings.observeFailures { failures.append([$0]) }
     try FileManager.default.moveItem(atPath: device.path, toPath: device.path + ".away")
-    #expect(settings.failures(30).contains { $0.operation == .observe })
+    #expect(failures.wait { $0.contains { $0.operation == .observe } })
+    token.cancel()
     observation.cancel()
-  }
-}
-
-extension SettingsStore {
-  /// The failures, as soon as there are any.
-  fileprivate func failures(_ seconds: Double) -> [SettingFailure] {
-    let limit = Date() + seconds
-    while failures.isEmpty, Date() < limit { Thread.sleep(forTimeInterval: 0.01) }
-    return failures
   }
 }

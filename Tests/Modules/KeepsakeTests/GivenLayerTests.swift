@@ -112,7 +112,7 @@ private final class Given: UserDefaultsStore, Observable, @unchecked Sendable {
     #expect(store.volume == 4)
   }
 
-  @Test func everyLayerExplainsWhoGaveWhat() throws {
+  @Test func everyLayerExplainsWhereItsValuesComeFrom() throws {
     let device = try Device.inMemory(clock: ManualClock(milliseconds: 1_763_632_800_000).wallClock)
     let store = try Given(
       on: device,
@@ -189,7 +189,7 @@ private final class Given: UserDefaultsStore, Observable, @unchecked Sendable {
 
   // MARK: - Reloads
 
-  @Test func everybodyHearsOfAReload() async throws {
+  @Test func everyObserverHearsOfAReload() async throws {
     let layer = SettingsLayer.given(.managed)
     let (store, device) = try store(layer)
     let center = NotificationCenter()

@@ -63,7 +63,7 @@ private final class Store: UserDefaultsStore, @unchecked Sendable {
     #expect(changes.all.map(\.new) == [7] && store.volume == 7)
   }
 
-  @Test func aReloadThatNobodyHearsReadsNoEntries() throws {
+  @Test func aReloadWithoutObserversReadsNoEntries() throws {
     let device = try Device.temporary()
     let layers = [SettingsLayer.given(.managed, ["name": ["ada"]]), .given(.defaults)]
     func readsAll(_ body: () throws -> Void) throws -> Bool {

@@ -115,8 +115,7 @@ private final class End: Sendable {
     #expect(target.isManaged(key) == isManaged && target.objectIsForced(forKey: key) == isManaged)
     let result = Result { () throws(KeepsakeError) in try target.write(value, for: key) }
     guard !isManaged else {
-      let error = #expect(throws: KeepsakeError.self) { try result.get() }
-      #expect(error?.code == .managed)
+      expectError(.managed) { try result.get() }
       return
     }
     try result.get()
@@ -179,11 +178,7 @@ private final class End: Sendable {
   @Test func addingASuiteIsNoWriteAndAnnouncesNothing() throws {
     try UserDefaultsStore(on: device, suite: "s", arguments: .none)["a"] = "suite"
     let heard = Heard()
-    let observation = device.observe {
-      heard.append($0)
-    } onFailure: {
-      Issue.record($0)
-    }
+    let observation = heard.observe(device)
     store.addSuite(named: "s")
     store.removeSuite(named: "s")
     #expect(heard.sets.isEmpty)

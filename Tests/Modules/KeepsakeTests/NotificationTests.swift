@@ -63,7 +63,7 @@ private struct Told: Equatable, Sendable {
   }
 
   /// Whoever waits for `UserDefaults` would take its object for one.
-  @Test func whoListensForFoundationsNotificationHearsNothingOfOurs() throws {
+  @Test func foundationsOwnNotificationIsNotPosted() throws {
     let store = try Local(on: device)
     let name = UserDefaults.didChangeNotification
     let tokens = [

@@ -38,11 +38,7 @@ private final class Shared: CloudKeyValueStore, @unchecked Sendable {
   }
 
   @Test func everythingOnADeviceCanBeObserved() throws {
-    let observation = device.observe(.prefix("editor")) {
-      heard.append($0)
-    } onFailure: {
-      Issue.record($0)
-    }
+    let observation = heard.observe(device, .prefix("editor"))
     try write()
     observation.cancel()
     let changes = heard.sets.flatMap { $0 }
@@ -79,7 +75,7 @@ private final class Shared: CloudKeyValueStore, @unchecked Sendable {
     #expect(changes.map(\.transaction) == [1, 3, 3, 4])
   }
 
-  @Test func whoIsAddedByAnObserverHearsOnlyWhatCommitsLater() throws {
+  @Test func anObserverThatAnotherOneAddsHearsOnlyLaterCommits() throws {
     let late = Heard()
     let tokens = Mutex<[ObservationToken]>([])
     let observation = store.observe { [store] _ in

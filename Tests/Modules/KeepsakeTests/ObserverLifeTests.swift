@@ -12,41 +12,33 @@ private final class Local: UserDefaultsStore, @unchecked Sendable {
   @Setting var count = 0
 }
 
-private func observe(
-  _ device: Device, _ hear: @escaping @Sendable ([SettingChange]) -> Void = { _ in }
-) -> ObservationToken {
-  device.observe(.all, hear, onFailure: { Issue.record($0) })
-}
-
 @Suite(.serialized) struct ObserverLifeTests {
   private let device: Device
   private let heard = Heard()
 
   init() throws { device = try Device.temporary() }
 
-  private func kvsync(_ value: String, _ path: String? = nil) throws {
-    let words = ["set", path ?? device.path, "a", value, "--store", "defaults"]
-    let ending = try Command.run(Command.kvsync.get(), words)
-    #expect(ending.code == 0, "\(ending)")
+  private func setElsewhere(_ value: String, _ path: String? = nil) throws {
+    try kvsync("set", path ?? device.path, "a", value, "--store", "defaults")
   }
 
   @Test func theHandleOfTheFirstObserverMayGo() throws {
     let store = try Local(on: device)
     let token = try {
       let reader = try Device(path: device.path, access: .readOnly)
-      let first = observe(reader)
+      let first = Heard().observe(reader)
       let token = store.observe { [heard] in heard.append($0) }
-      try kvsync("1")
+      try setElsewhere("1")
       #expect(heard.wait { $0.count == 1 })
       first.cancel()
       return token
     }()
-    try kvsync("2")
+    try setElsewhere("2")
     #expect(heard.wait { $0.count == 2 })
     token.cancel()
   }
 
-  @Test func anObserverKeepsNoStoreAndIsToldUntilItsTokenGoes() throws {
+  @Test func anObserverKeepsNoStoreAndHearsUntilItsTokenGoes() throws {
     weak var gone: Local?
     var token: ObservationToken?
     do {
@@ -87,7 +79,7 @@ private func observe(
   @Test func theLastObserverMayGoInATransactionOfAnotherHandle() throws {
     let reader = try Device(path: device.path, access: .readOnly)
     let isOver = ends { [device] in
-      let (one, two) = (observe(device), observe(reader))
+      let (one, two) = (Heard().observe(device), Heard().observe(reader))
       one.cancel()
       try device.transaction {
         device.core.shared.waitForCheck()
@@ -104,7 +96,7 @@ private func observe(
     let isOver = Atomic<Bool>(false)
     let done = DispatchSemaphore(value: 0)
     Thread.detachNewThread {
-      while !isOver.load(ordering: .relaxed) { observe(reader).cancel() }
+      while !isOver.load(ordering: .relaxed) { Heard().observe(reader).cancel() }
       done.signal()
     }
     for number in 1...2000 { store.count = number }
@@ -118,7 +110,7 @@ private func observe(
   }
 
   @Test(arguments: [false, true])
-  func whoBeginsInATransactionIsNotNotifiedOfItWhateverOthersObserve(other: Bool) throws {
+  func anObserverThatBeginsInATransactionIsNotNotifiedOfIt(other: Bool) throws {
     let store = try Local(on: device)
     let token = other ? store.observe { _ in } : nil
     var late: ObservationToken?
@@ -135,13 +127,15 @@ private func observe(
 
   /// The connection is in use until the other process has committed.
   @Test(arguments: [false, true], [Device.Access.create, .readOnly])
-  func whoBeginsInATransactionHearsOfCommitsAfterIt(other: Bool, access: Device.Access) throws {
+  func anObserverThatBeginsInATransactionHearsOfLaterCommits(
+    other: Bool, access: Device.Access
+  ) throws {
     let folder = try TemporaryFolder()
     let path = folder.path + "/device.keepsake"
     try Local(on: Device(path: path))["a"] = "0"
     // This process has no other handle.
     let device = try Device(path: path, access: access)
-    let token = other ? observe(device) : nil
+    let token = other ? Heard().observe(device) : nil
     var late: ObservationToken?
     struct Undone: Error {}
     try device.core.access { _ in
@@ -150,12 +144,12 @@ private func observe(
           if access == .create {
             try device.write([LocalWrite(store: "defaults", key: "a", value: "undone")])
           }
-          late = observe(device) { [heard] in heard.append($0) }
-          if access == .readOnly { try kvsync("1", path) }
+          late = heard.observe(device)
+          if access == .readOnly { try setElsewhere("1", path) }
           throw Undone()
         }
       }
-      if access == .create { try kvsync("1", path) }
+      if access == .create { try setElsewhere("1", path) }
     }
     #expect(heard.wait { $0.last?.new == "1" })
     #expect(heard.sets.flatMap { $0.map(\.old) } == ["0"])
@@ -166,7 +160,7 @@ private func observe(
   @Test func lastObserversMayGoInTransactionsOfEachOthersDevices() throws {
     let devices = [device, try Device.temporary()]
     let isOver = ends {
-      let tokens = devices.map { observe($0) }
+      let tokens = devices.map { Heard().observe($0) }
       let (both, threads) = (DispatchGroup(), DispatchGroup())
       for _ in devices { both.enter() }
       for (place, device) in devices.enumerated() {
@@ -190,7 +184,7 @@ private func observe(
   @Test func aTokenThatWasCancelledKeepsNoFileOpen() throws {
     var device: Device? = try Device.temporary()
     let path = try #require(device?.path)
-    let token = device.map { observe($0) }
+    let token = device.map { Heard().observe($0) }
     token?.cancel()
     device = nil
     #expect(!FileManager.default.fileExists(atPath: path))
@@ -250,14 +244,13 @@ private func observe(
       try connection.run("PRAGMA max_page_count = \(pages + 4)")
     }
     let heard = ChangeRecorder(store)
-    let error = #expect(throws: KeepsakeError.self) {
+    expectError(.diskFull) {
       try store.transaction {
         store.count = 2
         store["big"] = .string(String(repeating: "x", count: 1_000_000))
         store.count += 10
       }
     }
-    #expect(error?.code == .diskFull)
     #expect(store.count == 1 && heard.sets.isEmpty)
     #expect(store.failures.isEmpty)
   }

@@ -42,7 +42,7 @@ private final class Untracked: UserDefaultsStore, @unchecked Sendable {
     func add() { count.withLock { $0 += 1 } }
   }
 
-  @Test func aSettingThatWasReadTellsItsNextChangeOnce() throws {
+  @Test func aSettingThatWasReadNotifiesOfItsNextChangeOnce() throws {
     for round in 1...3 {
       let told = track { _ = store.name }
       store.size += 1
@@ -62,7 +62,7 @@ private final class Untracked: UserDefaultsStore, @unchecked Sendable {
     #expect(tolds.map { $0() } == [1, 1])
   }
 
-  @Test func whoReadsAllKeysIsToldOfEach() throws {
+  @Test func aReaderOfAllKeysIsNotifiedOfEach() throws {
     let told = track { _ = store.dictionaryRepresentation() }
     store["any"] = 1
     #expect(told() == 1)
@@ -91,7 +91,7 @@ private final class Untracked: UserDefaultsStore, @unchecked Sendable {
     #expect(again() == 0)
   }
 
-  @Test func allReadersOfAKeyAreToldOfItsChange() throws {
+  @Test func allReadersOfAKeyAreNotifiedOfItsChange() throws {
     let (one, two) = (try Tracked(on: device), try Tracked(on: device))
     let setting = try one.setting(SettingKey("name", default: ""))
     let tolds = [

@@ -25,11 +25,7 @@ import Testing
     let device = try Device.temporary()
     let (local, shared) = (try Local(on: device), try Shared(on: device))
     let heard = Heard()
-    let observation = device.observe {
-      heard.append($0)
-    } onFailure: {
-      Issue.record($0)
-    }
+    let observation = heard.observe(device)
     let result = try local.transaction {
       local.a = 1
       shared.a = 2

@@ -63,13 +63,13 @@
       #expect(try own.shell("SELECT count(*) FROM keepsake_row") == "0\n")
     }
 
-    @Test func aColumnThatIsMissingIsToldAtTheStart() throws {
+    @Test func aMissingColumnIsReportedAtTheStart() throws {
       try PostgresDatabase(url: own.url, connections: 1).close()
       try own.shell("ALTER TABLE keepsake_replica DROP COLUMN number")
       #expect(try refusal(own.url).contains("its tables are not as a hub has made them"))
     }
 
-    @Test func aDatabaseThatIsMissingAndARoleWithoutRightsAreTold() throws {
+    @Test func aDatabaseThatIsMissingAndARoleWithoutRightsAreReported() throws {
       #expect(try refusal(own.cluster.url("absent")).contains("does not exist"))
       let role = "r\(own.name)"
       try own.shell("CREATE ROLE \(role) LOGIN")
@@ -78,7 +78,7 @@
       #expect(problem.contains("permission denied") && problem.contains("own the database"))
     }
 
-    @Test func aPasswordThatIsWrongIsRefusedAndNotTold() throws {
+    @Test func aPasswordThatIsWrongIsRefusedAndNotShown() throws {
       let role = "p\(own.name)"
       try own.shell("CREATE ROLE \(role) LOGIN PASSWORD 'right'")
       try own.cluster.askForPasswords(of: role)
@@ -95,7 +95,7 @@
       }
     }
 
-    @Test func nobodyAtTheAddressIsUnavailable() throws {
+    @Test func anAddressWithoutAServerIsUnavailable() throws {
       let problem = try refusal("postgresql://u:secret@127.0.0.1:1,127.0.0.1:2/d")
       #expect(problem.hasPrefix("unavailable") && problem.contains("Connection refused"))
       #expect(!problem.contains("secret"))

@@ -16,12 +16,11 @@
 
     @Test(arguments: [(marks: 1_000, pages: 3), (marks: 3, pages: 2)])
     func aDatabaseAnswersAsTheModel(marks: Int, pages: Int) async throws {
-      let text = try ModelCalls.text(
-        in: Checkout.path(""), seed: 2_000, histories: Seeds.factor * Seeds.rounds(50, debug: 5),
-        marks: marks, pages: pages)
       let database = try PostgresDatabase(url: own.url, connections: 2)
-      var replay = ModelReplay(database, marks: marks)
-      #expect(try await replay.run(text) > 50)
+      let count = try await ModelReplay.play(
+        on: database, seed: 2_000, histories: Seeds.rounds(50, debug: 5), marks: marks,
+        pages: pages)
+      #expect(count > 50)
       database.close()
     }
 

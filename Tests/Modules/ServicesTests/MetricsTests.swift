@@ -133,7 +133,7 @@
       withExtendedLifetime(metrics) {}
     }
 
-    @Test func aFailureIsCountedOnceWhicheverWayItIsTold() throws {
+    @Test func aFailureIsCountedOnceThoughItIsReportedTwice() throws {
       let folder = try Folder()
       let device = try Device(path: folder.path + "/device", busyTimeout: .milliseconds(10))
       let metrics = DeviceMetrics(device, factory: recorded)

@@ -56,7 +56,7 @@
 
     // MARK: - Two devices
 
-    @Test func devicesAreMetUntilTheGroupShutsDown() async throws {
+    @Test func devicesSyncUntilTheGroupShutsDown() async throws {
       here["a"] = 1
       let heard = there.changes("a")
       let group = group(SyncService(first, second) { Issue.record($0) })

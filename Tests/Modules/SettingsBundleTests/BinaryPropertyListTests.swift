@@ -4,6 +4,7 @@ import BundleSupport
 import Foundation
 import KeepsakeSettingsBundle
 import KeepsakeValues
+import TestSupport
 import Testing
 
 /// A binary property list of these objects, the first one its root.
@@ -63,9 +64,9 @@ private func sorted(_ node: PropertyListNode) -> PropertyListNode {
 
 @Suite struct BinaryPropertyListTests {
   @Test func whatFoundationWritesIsReadAsItIs() throws {
-    let seed = Chance.seed
-    var chance = Chance(seed: seed)
-    for _ in Chance.rounds(300) {
+    let seed = Seeds.any
+    var chance = SeededGenerator(seed: seed)
+    for _ in 0..<300 * Seeds.factor {
       let tree = RandomTree.dictionary([("k", RandomTree(&chance))])
       let expected = sorted(
         try PropertyList.parse(Array(tree.foundation(.xml)), file: "x").root)

@@ -4,12 +4,13 @@ import BundleSupport
 import Foundation
 import KeepsakeSettingsBundle
 import KeepsakeValues
+import TestSupport
 import Testing
 
 @Suite struct BundleFolderTests {
-  let folder: TemporaryFolder
+  let folder: Folder
 
-  init() throws { folder = try TemporaryFolder() }
+  init() throws { folder = try Folder() }
 
   private func failure(_ path: String) -> PropertyListError? {
     do throws(PropertyListError) {

@@ -4,13 +4,14 @@ import BundleSupport
 import Foundation
 import KeepsakeSettingsBundle
 import KeepsakeValues
+import TestSupport
 import Testing
 
 /// Bundles as Xcode ships them, compiled, and in the encodings of editors.
 @Suite struct BundleFormatTests {
-  let folder: TemporaryFolder
+  let folder: Folder
 
-  init() throws { folder = try TemporaryFolder() }
+  init() throws { folder = try Folder() }
 
   /// As Foundation writes it: equal scalars are one object.
   private func write(compiled xml: String, to file: String) throws {

@@ -4,12 +4,13 @@ import BundleSupport
 import Foundation
 import KeepsakeSettingsBundle
 import KeepsakeValues
+import TestSupport
 import Testing
 
 @Suite struct BundleWalkTests {
-  let folder: TemporaryFolder
+  let folder: Folder
 
-  init() throws { folder = try TemporaryFolder() }
+  init() throws { folder = try Folder() }
 
   private func write(_ files: KeyValuePairs<String, String>) throws {
     for (file, text) in files { try folder.write(text, to: file) }

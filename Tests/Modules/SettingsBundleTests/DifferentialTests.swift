@@ -3,13 +3,14 @@
 import BundleSupport
 import Foundation
 import KeepsakeSettingsBundle
+import TestSupport
 import Testing
 
 @Suite struct DifferentialTests {
   @Test func randomTreesComeBackAsTheyWereWrittenAndAsFoundationReadsThem() throws {
-    let seed = Chance.seed
-    var chance = Chance(seed: seed)
-    for _ in Chance.rounds(500) {
+    let seed = Seeds.any
+    var chance = SeededGenerator(seed: seed)
+    for _ in 0..<500 * Seeds.factor {
       let tree = RandomTree(&chance)
       let text = tree.document(&chance)
       let ours = try parse(text)
@@ -20,9 +21,9 @@ import Testing
   }
 
   @Test func weReadWhatFoundationWrites() throws {
-    let seed = Chance.seed
-    var chance = Chance(seed: seed)
-    for _ in Chance.rounds(300) {
+    let seed = Seeds.any
+    var chance = SeededGenerator(seed: seed)
+    for _ in 0..<300 * Seeds.factor {
       let data = try RandomTree(&chance).foundation(.xml)
       let ours = try PropertyList.parse(Array(data), file: "foundation.plist").root
       let theirs = try PropertyListSerialization.propertyList(from: data, format: nil)

@@ -3,13 +3,14 @@
 import BundleSupport
 import Foundation
 import KeepsakeSettingsBundle
+import TestSupport
 import Testing
 
 /// Rows whose file is not there, or is none.
 @Suite struct MissingPanesTests {
-  let folder: TemporaryFolder
+  let folder: Folder
 
-  init() throws { folder = try TemporaryFolder() }
+  init() throws { folder = try Folder() }
 
   private func warning() throws -> String {
     let warnings = try SettingsBundle(at: folder.path).warnings

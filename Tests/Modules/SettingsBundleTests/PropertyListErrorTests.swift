@@ -2,6 +2,7 @@
 
 import BundleSupport
 import KeepsakeSettingsBundle
+import TestSupport
 import Testing
 
 @Suite struct PropertyListErrorTests {
@@ -67,7 +68,7 @@ import Testing
   }
 
   @Test func anIntegerThatNoRealIsHasWordsForIt() throws {
-    let folder = try TemporaryFolder()
+    let folder = try Folder()
     let row = members(
       "PSSliderSpecifier",
       [

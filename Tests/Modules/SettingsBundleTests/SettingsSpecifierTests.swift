@@ -3,11 +3,12 @@
 import BundleSupport
 import KeepsakeSettingsBundle
 import KeepsakeValues
+import TestSupport
 import Testing
 
 @Suite struct SettingsSpecifierTests {
-  private let folder: TemporaryFolder
-  init() throws { folder = try TemporaryFolder() }
+  private let folder: Folder
+  init() throws { folder = try Folder() }
 
   @Test(arguments: Specifiers.sound, SettingsBundle.Mode.allCases)
   func soundSpecifierSeeds(

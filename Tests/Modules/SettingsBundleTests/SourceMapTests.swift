@@ -2,6 +2,7 @@
 
 import BundleSupport
 import KeepsakeSettingsBundle
+import TestSupport
 import Testing
 
 @Suite struct SourceMapTests {
@@ -51,8 +52,8 @@ import Testing
 
   @Test(arguments: breaks)
   func generatedDocumentsAreRefusedAtTheMarker(_ lineBreak: String) {
-    let seed = Chance.seed
-    var chance = Chance(seed: seed)
+    let seed = Seeds.any
+    var chance = SeededGenerator(seed: seed)
     for _ in 0..<60 {
       let lines = (0..<chance.below(60)).map { _ in Self.member(&chance) }
       let head = (["<plist version=\"1.0\">", "<dict>"] + lines).joined(separator: lineBreak)
@@ -63,7 +64,7 @@ import Testing
   }
 
   /// One line of a dictionary, of one to some hundred bytes, so that checkpoints fall anywhere.
-  static func member(_ chance: inout Chance) -> String {
+  static func member(_ chance: inout SeededGenerator) -> String {
     let pieces = ["a", "é", "漢", "😀", "e\u{301}", "\t", "&amp;", " "]
     let text = (0..<chance.below(60)).map { _ in pieces[chance.below(pieces.count)] }.joined()
     switch chance.below(3) {
@@ -79,18 +80,11 @@ import Testing
     ["é", "漢", String(repeating: "😀a", count: 400), "\n"], ["a", "\n"], ["漢"],
   ]
 
-  private var count: Int {
-    #if DEBUG
-      400
-    #else
-      2500
-    #endif
-  }
-
   @Test(arguments: texts)
   func everyOffsetAgreesWithTheOracle(_ pieces: [String]) {
-    let seed = Chance.seed
-    var chance = Chance(seed: seed)
+    let seed = Seeds.any
+    var chance = SeededGenerator(seed: seed)
+    let count = Seeds.rounds(2500, debug: 400)
     let scalars = (0..<count).map { _ in pieces[chance.below(pieces.count)] }.joined()
     let bytes = Array(scalars.utf8)
     let map = SourceMap(bytes)

@@ -2,13 +2,14 @@
 
 import BundleSupport
 import KeepsakeSettingsBundle
+import TestSupport
 import Testing
 
 /// Defaults that do not fit their rows, as real bundles have them: iOS registers each, and
 /// `UserDefaults` reads it.
 @Suite struct UnfitDefaultTests {
-  private let folder: TemporaryFolder
-  init() throws { folder = try TemporaryFolder() }
+  private let folder: Folder
+  init() throws { folder = try Folder() }
 
   private func warnings(_ specifier: String) throws -> [String] {
     try folder.write(pane(specifier), to: "Root.plist")

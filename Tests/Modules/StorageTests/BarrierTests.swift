@@ -8,15 +8,12 @@ import TestSupport
 import Testing
 
 @Suite(.serialized) struct BarrierTests {
-  private let folder: TemporaryFolder
-  private var path: String { folder.path + "/device.keepsake" }
+  private let device: Device
+  private var path: String { device.path }
 
   init() throws {
-    folder = try TemporaryFolder()
-  }
-
-  private static func write(_ device: Device, _ value: StoredValue) throws {
-    try device.write([LocalWrite(store: "defaults", key: "k", value: value)])
+    device = try .temporary()
+    try device.set("k", 1)
   }
 
   /// Stands in for the log's own sync while `body` runs, and tells with which flags it was called.
@@ -44,113 +41,80 @@ import Testing
   }
 
   @Test func aBarrierSyncsTheLogOnceAndFully() throws {
-    let device = try Device(path: path)
-    try Self.write(device, 0)
     let byWrites = try Self.syncs(of: device) {
-      for value in 1...20 { try Self.write(device, .integer(Int64(value))) }
+      for value in 1...20 { try device.set("k", .integer(Int64(value))) }
     }
     #expect(byWrites == [], "a write alone is left to the system, so only the barrier counts here")
     #expect(try Self.syncs(of: device) { try device.synchronize() } == [SQLITE_SYNC_FULL])
   }
 
-  /// On Apple systems fsync(2) alone leaves it in the disk's cache.
-  @Test func aPowerSafeCommitSyncsTheLogFully() throws {
-    let device = try Device(path: path)
-    try Self.write(device, 0)
-    let flags = try Self.syncs(of: device) {
-      try device.write(
-        [LocalWrite(store: "defaults", key: "k", value: 1)], durability: .powerSafe)
-    }
-    #expect(flags == [SQLITE_SYNC_FULL])
-  }
-
   @Test func aBarrierCoversWhatAnotherProcessCommitted() throws {
-    let device = try Device(path: path)
-    let words = ["set", path, "k", "1", "--store", "defaults", "--type", "integer"]
+    let words = ["set", path, "k", "2", "--type", "integer"]
     #expect(try Command.run(Command.kvsync.get(), words).code == 0)
     #expect(try Self.syncs(of: device) { try device.synchronize() } == [SQLITE_SYNC_FULL])
-    #expect(try device.entry(store: "defaults", key: "k")?.content.value == 1)
+    #expect(try device.value("k") == 2)
   }
 
-  @Test func aPowerSafeTransactionSyncsTheLogOnceAndACrashSafeOneDoesNot() throws {
-    let device = try Device(path: path)
-    try Self.write(device, 0)
-    func syncs(_ durability: Durability, inner: Durability = .crashSafe) throws -> Int {
+  /// On Apple systems fsync(2) alone leaves it in the disk's cache.
+  @Test func aPowerSafeTransactionSyncsTheLogOnceFullyAndACrashSafeOneDoesNot() throws {
+    func syncs(_ durability: Durability, inner: Durability = .crashSafe) throws -> [Int32] {
       try Self.syncs(of: device) {
         try device.transaction(durability: durability) {
-          try Self.write(device, .integer(Int64.random(in: 1...1_000_000)))
-          try device.transaction(durability: inner) { try Self.write(device, 2) }
+          try device.set("k", .integer(Int64.random(in: 1...1_000_000)))
+          try device.transaction(durability: inner) { try device.set("k", 2) }
         }
-      }.count
+      }
     }
     for _ in 0..<3 {
-      #expect(try syncs(.crashSafe) == 0)
-      #expect(try syncs(.powerSafe) == 1)
-      #expect(try syncs(.crashSafe, inner: .powerSafe) == 1)
-      #expect(try syncs(.powerSafe, inner: .powerSafe) == 1)
+      #expect(try syncs(.crashSafe) == [])
+      #expect(try syncs(.powerSafe) == [SQLITE_SYNC_FULL])
+      #expect(try syncs(.crashSafe, inner: .powerSafe) == [SQLITE_SYNC_FULL])
+      #expect(try syncs(.powerSafe, inner: .powerSafe) == [SQLITE_SYNC_FULL])
     }
-    let write = LocalWrite(store: "defaults", key: "k", value: 3)
-    #expect(
-      try Self.syncs(of: device) { try device.write([write], durability: .powerSafe) }.count == 1)
-    #expect(try Self.syncs(of: device) { try Self.write(device, 4) }.isEmpty)
+    let bySet = try Self.syncs(of: device) { try device.set("k", 3, durability: .powerSafe) }
+    #expect(bySet == [SQLITE_SYNC_FULL])
+    #expect(try Self.syncs(of: device) { try device.set("k", 4) }.isEmpty)
   }
 
-  @Test func whereThePowerSafeCommitCannotBeSyncedNothingIsWritten() throws {
-    let device = try Device(path: path)
-    try Self.write(device, 1)
-    let error = #expect(throws: KeepsakeError.self) {
+  @Test(arguments: [false, true])
+  func whatCannotBeSyncedIsThrownAndOnlyAPartKeepsItsWrites(isPart: Bool) throws {
+    let safe = { [device] in
+      try device.transaction(durability: .powerSafe) { try device.set("k", 2) }
+    }
+    expectError(.inputOutput) {
       try Self.syncs(of: device, failing: true) {
-        try device.transaction(durability: .powerSafe) { try Self.write(device, 2) }
+        if isPart { try device.transaction(safe) } else { try safe() }
       }
     }
-    #expect(error?.code == .inputOutput)
-    #expect(try device.entry(store: "defaults", key: "k")?.content.value == 1)
-    try device.transaction(durability: .powerSafe) { try Self.write(device, 3) }
-    #expect(try device.entry(store: "defaults", key: "k")?.content.value == 3)
-  }
-
-  @Test func aPowerSafePartThatCannotBeSyncedIsThrownAndItsWritesAreThere() throws {
-    let device = try Device(path: path)
-    try Self.write(device, 1)
-    let error = #expect(throws: KeepsakeError.self) {
-      try Self.syncs(of: device, failing: true) {
-        try device.transaction {
-          try device.transaction(durability: .powerSafe) { try Self.write(device, 2) }
-        }
-      }
-    }
-    #expect(error?.code == .inputOutput)
-    #expect(try device.entry(store: "defaults", key: "k")?.content.value == 2)
+    #expect(try device.value("k") == (isPart ? 2 : 1))
+    try device.transaction(durability: .powerSafe) { try device.set("k", 3) }
+    #expect(try device.value("k") == 3)
   }
 
   @Test func aSyncThatFailsIsThrown() throws {
-    let device = try Device(path: path)
-    try Self.write(device, 1)
-    let error = #expect(throws: KeepsakeError.self) {
+    expectError(.inputOutput) {
       try Self.syncs(of: device, failing: true) { try device.synchronize() }
     }
-    #expect(error?.code == .inputOutput)
     #expect(throws: Never.self) { try device.synchronize() }
-    #expect(try device.entry(store: "defaults", key: "k")?.content.value == 1)
+    #expect(try device.value("k") == 1)
   }
 
   @Test(arguments: [false, true])
   func aFileThatWasDeletedOrReplacedIsNotSynced(isReplaced: Bool) throws {
-    let device = try Device(path: path)
-    try Self.write(device, 1)
     #expect(try Command.run(Command.find("mv"), [path, path + ".away"]).code == 0)
     if isReplaced {
       #expect(try Command.run(Command.find("cp"), [path + ".away", path]).code == 0)
     }
-    let error = #expect(throws: KeepsakeError.self) { try device.synchronize() }
-    #expect(error?.code == .inputOutput)
+    expectError(.inputOutput) { try device.synchronize() }
   }
 
   @Test func whereNothingIsWrittenToADiskNothingIsWaitedFor() throws {
     let memory = try Device.inMemory()
-    try Self.write(memory, 1)
+    try memory.set("k", 1)
     #expect(throws: Never.self) { try memory.synchronize() }
-    do { try Self.write(Device(path: path), 1) }
+    let folder = try TemporaryFolder()
+    let path = folder.path + "/device"
+    do { try Device(path: path).set("k", 1) }
     let reader = try Device(path: path, access: .readOnly)
     #expect(try Self.syncs(of: reader) { try reader.synchronize() } == [])
   }

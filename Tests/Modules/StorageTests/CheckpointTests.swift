@@ -8,7 +8,6 @@ import CSQLite
 import Foundation
 import KeepsakeDevice
 import KeepsakeValues
-import Synchronization
 import TestSupport
 import Testing
 
@@ -31,14 +30,11 @@ import Testing
 
   @Test func noPageIsWrittenIntoAFileThatOthersCouldWriteTo() throws {
     _ = try Device(path: path)
-    let other = Process()
-    other.executableURL = URL(fileURLWithPath: try Command.probe.get())
-    other.arguments = ["checkpoint", path, "sets", "3000"]
-    other.standardOutput = FileHandle.nullDevice
-    try other.run()
+    let other = try RunningCommand(
+      Folder(), ["checkpoint", path, "sets", "3000"], program: Command.probe.get())
     let (checkpoints, unlocked) = try counts(try probe("watch", "2000"))
-    other.waitUntilExit()
-    #expect(other.terminationStatus == 0)
+    // Signal 0 is none.
+    #expect(other.end(0).code == 0)
     #expect(checkpoints > 5)
     #expect(unlocked == 0)
   }
@@ -48,7 +44,7 @@ import Testing
     #expect(checkpoints > 0 && unlocked > 0)
   }
 
-  @Test func nobodyCommitsInTheMiddleOfACheckpoint() throws {
+  @Test func noCommitComesInTheMiddleOfACheckpoint() throws {
     #expect(try probe("overtake", "500").hasPrefix("another commit meanwhile: \(SQLITE_BUSY)\n"))
   }
 
@@ -64,9 +60,7 @@ import Testing
   @Test func theLogStaysShort() throws {
     let device = try Device(path: path)
     let log = URL(fileURLWithPath: path + "-wal")
-    for number in 0..<4000 {
-      try set(device, "k", number)
-    }
+    for number in Int64(0)..<4000 { try device.set("k", .integer(number)) }
     let size = try #require(try log.resourceValues(forKeys: [.fileSizeKey]).fileSize)
     // Of 4,000 sets it would have 8 MiB and more.
     #expect(size < 6 << 20)
@@ -75,26 +69,23 @@ import Testing
   @Test(.enabled(if: Tmpfs.isPossible, "\(Tmpfs.need)"))
   func aLogThatCannotBeMovedFailsNoWriteAndIsReportedOnce() throws {
     let disk = try Tmpfs(on: folder.path, pages: 2048)
-    let reports = Reports()
+    let reports = Collected<KeepsakeError>()
     do {
       let device = try Device(path: path)
       // A handler may write, which may move the log.
       let token = device.core.shared.upkeep.add { [weak core = device.core] in
-        reports.append($0)
+        reports.append([$0])
         core?.storage.checkpoints?.run()
       }
       defer { token.cancel() }
       // The log gets its length; what is written to it from here on needs no room of its own.
-      for number in 0..<300 { try set(device, "k", number) }
+      for number in Int64(0)..<300 { try device.set("k", .integer(number)) }
       #expect(try Checkpoint.run(device.core.location, waiting: .seconds(5)))
       try disk.fill(leaving: 0)
-      for number in 0..<150 { try set(device, "key \(number)", number) }
-      let failure = #expect(throws: KeepsakeError.self) {
-        try Checkpoint.run(device.core.location, waiting: .seconds(5))
-      }
-      #expect(failure?.code == .diskFull)
+      for number in Int64(0)..<150 { try device.set("key \(number)", .integer(number)) }
+      expectError(.diskFull) { try Checkpoint.run(device.core.location, waiting: .seconds(5)) }
       for _ in 0..<2 { device.core.storage.checkpoints?.run() }
-      #expect(reports.codes == [.diskFull])
+      #expect(reports.sets.map { $0.map(\.code) } == [[.diskFull]])
       #expect(try device.entry(store: "cloud", key: "key 149")?.content.value == 149)
       try disk.empty()
       device.core.storage.checkpoints?.run()
@@ -102,14 +93,4 @@ import Testing
     }
     try disk.unmount()
   }
-
-  private func set(_ device: Device, _ key: String, _ number: Int) throws {
-    try device.write([LocalWrite(store: "cloud", key: key, value: .integer(Int64(number)))])
-  }
-}
-
-private final class Reports: Sendable {
-  private let errors = Mutex<[KeepsakeError]>([])
-  var codes: [KeepsakeError.Code] { errors.withLock { $0.map(\.code) } }
-  func append(_ error: KeepsakeError) { errors.withLock { $0.append(error) } }
 }

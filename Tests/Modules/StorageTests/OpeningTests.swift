@@ -17,8 +17,7 @@ import Testing
   }
 
   private func shell(_ sql: String) throws {
-    let result = try Command.run(Command.find("sqlite3"), [path, sql])
-    try #require(result.code == 0, "sqlite3: \(result.stderr)")
+    #expect(try Command.run(Command.find("sqlite3"), [path, sql]) == Ending())
   }
 
   private func code(_ access: Device.Access = .existing) -> KeepsakeError.Code? {
@@ -94,9 +93,7 @@ import Testing
     let id = try Device(path: other).replica()
     // Only the first time: then there is no other any more.
     let device = try Device(
-      path: path, access: .create, busyTimeout: .zero, clock: .system, folder: nil,
-      identity: ReplicaID(rawValue: 1),
-      hooks: OpeningHooks(beforeOpening: { _ = rename(other, path) }))
+      path, .create, hooks: OpeningHooks(beforeOpening: { _ = rename(other, path) }))
     #expect(try device.replica() == id)
     #expect(try device.file == FileID(of: path))
     #expect(try Device(path: path).core === device.core)
@@ -114,8 +111,7 @@ import Testing
       try [path + ".b", path + ".c"].first { try (inode($0) ^ first) % 64 != 0 })
     let opened = Mutex<Result<Device, any Error>?>(nil)
     _ = try Device(
-      path: path, access: .existing, busyTimeout: .zero, clock: .system, folder: nil,
-      identity: ReplicaID(rawValue: 1),
+      path,
       hooks: OpeningHooks(beforeOpening: {
         let end = DispatchSemaphore(value: 0)
         Thread.detachNewThread {
@@ -136,10 +132,7 @@ import Testing
   }
 
   @Test func aFileThatCannotBeMadeSaysWhy() throws {
-    let error = #expect(throws: KeepsakeError.self) {
-      try Device(path: folder.path + "/no/such/folder.keepsake")
-    }
-    #expect(error?.code == .cannotCreate)
+    expectError(.cannotCreate) { try Device(path: folder.path + "/no/such/folder.keepsake") }
   }
 
   @Test(arguments: [Device.Access.create, .existing, .readOnly])
@@ -210,11 +203,7 @@ import Testing
     let first = try Device(path: path)
     let second = try Device(path: folder.path + "/./device.keepsake")
     let heard = Heard()
-    let observation = first.observe(store: "cloud") {
-      heard.append($0)
-    } onFailure: {
-      Issue.record($0)
-    }
+    let observation = heard.observe(first, store: "cloud")
     try second.write([LocalWrite(store: "cloud", key: "k", value: 1)])
     #expect(heard.sets.count == 1)
     observation.cancel()

@@ -120,8 +120,7 @@ import Testing
         + "sqlite_schema WHERE name = 'forgotten') WHERE name = 'hub_held'")
     let damaged = try Data(contentsOf: folder.url("device"))
     #expect(damaged != whole)
-    let error = #expect(throws: KeepsakeError.self) { try Device(path: path).checkIntegrity() }
-    #expect(error?.code == .corrupt)
+    expectError(.corrupt) { try Device(path: path).checkIntegrity() }
     #expect(try names() == ["device"])
     #expect(try Data(contentsOf: folder.url("device")) == damaged)
   }

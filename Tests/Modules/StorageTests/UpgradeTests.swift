@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// A file that a later version migrates: by several processes at once, or by one that is killed. By
-// default five rounds; UPGRADE_ROUNDS=50 for more.
+// A file that a later version migrates: by several processes at once, or by one that is killed.
 
 import Foundation
 import KeepsakeDevice
@@ -10,25 +9,19 @@ import TestSupport
 import Testing
 
 @Suite struct UpgradeTests {
-  private let folder: TemporaryFolder
+  private let folder: Folder
   private var path: String { folder.path + "/device" }
   private var original: String { folder.path + "/original" }
 
   init() throws {
-    folder = try TemporaryFolder()
+    folder = try Folder()
     let device = try Device(path: original)
     try device.write([LocalWrite(store: "cloud", key: "theme", value: "dark")])
   }
 
   private func restart() throws {
-    try must("rm", "-f", path, path + "-wal", path + "-shm")
+    try folder.shell("rm", "-f", path, path + "-wal", path + "-shm")
     try FileManager.default.copyItem(atPath: original, toPath: path)
-  }
-
-  private func must(_ program: String, _ words: String...) throws {
-    let path = program.hasPrefix("/") ? program : try Command.find(program)
-    let ending = try Command.run(path, words)
-    try #require(ending.code == 0, "\(program) \(words) \(ending)")
   }
 
   private func expectWhole() throws {
@@ -55,8 +48,7 @@ import Testing
   }
 
   @Test func ofEightProcessesThatOpenAFileAtOnceOneMigratesIt() throws {
-    let rounds = Int(ProcessInfo.processInfo.environment["UPGRADE_ROUNDS"] ?? "") ?? 5
-    for round in 0..<rounds {
+    for round in 0..<5 {
       try restart()
       let start = Pipe()
       let openers = try (0..<8).map { _ in try opener(start) }
@@ -93,11 +85,7 @@ import Testing
     try restart()
     let reader = try Device(path: path, access: .readOnly)
     let heard = Heard()
-    let observation = reader.observe(store: "cloud", "k0") {
-      heard.append($0)
-    } onFailure: {
-      Issue.record($0)
-    }
+    let observation = heard.observe(reader, store: "cloud", "k0")
     defer { observation.cancel() }
     let start = Pipe()
     let (process, output) = try opener(start)

@@ -21,19 +21,6 @@ import Testing
     }
   }
 
-  private func spoil(_ statements: String...) throws {
-    try bad.core.write { connection in
-      for statement in statements { try connection.run(statement) }
-      return ((), [])
-    }
-  }
-
-  private func keys(_ device: Device) throws -> [String] {
-    var keys: [String] = []
-    try device.forEachEntry { keys.append($0.address.key.string) }
-    return keys
-  }
-
   /// Whatever a file claims, what is written afterwards on either side reaches the other.
   private func checkThatWritesPass() throws {
     for (device, key) in [(good, "later g"), (bad, "later b")] {
@@ -42,7 +29,7 @@ import Testing
     }
     try good.merge(with: bad)
     for device in [good, bad] {
-      #expect(try Set(keys(device)).isSuperset(of: ["later g", "later b"]))
+      #expect(try Set(device.keys()).isSuperset(of: ["later g", "later b"]))
     }
   }
 
@@ -67,16 +54,16 @@ import Testing
   func whateverAFileClaimsLaterWritesPass(statement: String) throws {
     for isKnown in [false, true] {
       if isKnown { try good.merge(with: bad) }
-      try spoil("DELETE FROM peer", "DELETE FROM entry WHERE sequence_number > 90", statement)
+      try bad.execute("DELETE FROM peer", "DELETE FROM entry WHERE sequence_number > 90", statement)
       try good.merge(with: bad)
       try checkThatWritesPass()
-      try spoil("DELETE FROM peer", "DELETE FROM forgotten", "DELETE FROM mark")
+      try bad.execute("DELETE FROM peer", "DELETE FROM forgotten", "DELETE FROM mark")
     }
   }
 
   @Test(arguments: [10_000, 200_000])
   func aVectorKeepsTheNewestIDs(last: Int64) throws {
-    try spoil(
+    try bad.execute(
       """
       WITH RECURSIVE n (i) AS (SELECT 10 UNION ALL SELECT i + 1 FROM n WHERE i < \(last))
       INSERT INTO seen SELECT 'cloud', i, i FROM n
@@ -92,9 +79,8 @@ import Testing
   }
 
   @Test func aFileWhoseNumbersAreUsedUpIsRefusedBeforeAnyIsWritten() throws {
-    try spoil("UPDATE entry SET sequence_number = (1 << 62) - 1")
-    let error = #expect(throws: KeepsakeError.self) { try good.merge(with: bad) }
-    #expect(error?.code == .corrupt)
-    #expect(try keys(good) == ["g"])
+    try bad.execute("UPDATE entry SET sequence_number = (1 << 62) - 1")
+    expectError(.corrupt) { try good.merge(with: bad) }
+    #expect(try good.keys() == ["g"])
   }
 }

@@ -23,26 +23,16 @@ import Testing
     fastClock.milliseconds = clock.milliseconds
     poisoned = try Device.inMemory(identity: former, clock: fastClock.wallClock)
     peer = try Device.inMemory(identity: ReplicaID(rawValue: 2), clock: clock.wallClock)
-    try set(poisoned, "before", "early")
+    try poisoned.set("before", "early")
     fastClock.milliseconds += Self.year
-    try set(poisoned, "k", "first")
-    try set(poisoned, "k", "second")
-    try set(poisoned, "gone", nil)
-    try set(poisoned, "local", "stays", store: "defaults")
-  }
-
-  private func set(
-    _ device: Device, _ key: String, _ value: StoredValue?, store: String = "cloud"
-  ) throws {
-    try device.write([LocalWrite(store: store, key: key, value: value)])
+    try poisoned.set("k", "first")
+    try poisoned.set("k", "second")
+    try poisoned.set("gone", nil)
+    try poisoned.set("local", "stays", store: "defaults")
   }
 
   private func entry(_ device: Device, _ key: String) throws -> Entry? {
     try device.entry(store: "cloud", key: key)
-  }
-
-  private func value(_ device: Device, _ key: String) throws -> StoredValue? {
-    try entry(device, key)?.content.value
   }
 
   /// Some time later the clock is right again.
@@ -65,7 +55,7 @@ import Testing
     #expect(entries.map(\.replicaID) == [renewed, renewed])
     #expect(entries.map(\.timestamp.milliseconds) == [now, now])
     #expect(entries[0].timestamp < entries[1].timestamp)
-    try set(poisoned, "k", "third")
+    try poisoned.set("k", "third")
     #expect(try entry(poisoned, "k")?.timestamp.milliseconds == now)
     #expect(try poisoned.repairClock(as: ReplicaID(rawValue: 12)) == nil)
     #expect(try poisoned.examine().isEmpty)
@@ -74,22 +64,22 @@ import Testing
   @Test func othersReadTheRepairedEntriesAndNewerWritesWin() throws {
     let report = try poisoned.merge(with: peer)
     #expect(report.transfers.contains { $0.waiting == 2 } && !report.hasConverged)
-    #expect(try value(peer, "before") == "early" && entry(peer, "k") == nil)
+    #expect(try peer.value("before") == "early" && entry(peer, "k") == nil)
     correct()
     try poisoned.repairClock(as: renewed)
     #expect(try peer.merge(with: poisoned).hasConverged)
-    #expect(try value(peer, "k") == "second")
-    try set(peer, "k", "newer")
+    #expect(try peer.value("k") == "second")
+    try peer.set("k", "newer")
     #expect(try peer.merge(with: poisoned).conflicts.isEmpty)
-    #expect(try value(poisoned, "k") == "newer")
+    #expect(try poisoned.value("k") == "newer")
   }
 
   @Test func whatOthersHadSeenSpeaksForTheLaterTimeToo() throws {
     let young = try Device.inMemory(identity: ReplicaID(rawValue: 5), clock: clock.wallClock)
     clock.milliseconds += 30 * Self.day
-    try set(peer, "k", "theirs")
+    try peer.set("k", "theirs")
     try peer.merge(with: young)
-    try set(young, "k", "mine")
+    try young.set("k", "mine")
     clock.milliseconds -= 30 * Self.day
     #expect(try young.repairClock(as: renewed) == nil)
   }
@@ -104,14 +94,14 @@ import Testing
 
   @Test func anEntryOfAnotherDeviceSpeaksForTheLaterTime() throws {
     correct()
-    try set(peer, "theirs", 1)
+    try peer.set("theirs", 1)
     let young = try Device.inMemory(identity: ReplicaID(rawValue: 5), clock: clock.wallClock)
-    try set(young, "mine", 1)
+    try young.set("mine", 1)
     try peer.merge(with: young)
     clock.milliseconds -= 30 * Self.day
     #expect(try young.repairClock(as: renewed) == nil)
     #expect(try young.examine(repairs: true).contains { $0.isRepaired })
-    #expect(try value(young, "theirs") == 1)
+    #expect(try young.value("theirs") == 1)
   }
 
   @Test func doctorTellsAndRepairsOnRequest() throws {
@@ -124,7 +114,7 @@ import Testing
       ])
     #expect(try poisoned.examine(repairs: true).first?.isRepaired == true)
     #expect(try poisoned.examine().isEmpty)
-    #expect(try value(poisoned, "k") == "second")
+    #expect(try poisoned.value("k") == "second")
     #expect(try poisoned.entry(store: "defaults", key: "local")?.content.value == "stays")
   }
 }

@@ -11,13 +11,7 @@ import Testing
   let folder: TemporaryFolder
   let clock: ManualClock
 
-  private func keys(_ name: String) throws -> [String] {
-    var keys: [String] = []
-    try open(name).forEachEntry { keys.append($0.address.key.string) }
-    return keys
-  }
-
-  @Test func aCopyIsFoundByAThirdDeviceThatMetTheOriginal() throws {
+  @Test func aCopyIsFoundByAThirdDeviceThatMergedWithTheOriginal() throws {
     try set("a", "k", 1)
     _ = try merge("a", "b")
     try copy("a", to: "copy")
@@ -26,10 +20,10 @@ import Testing
     for index in 0..<5 { try set("copy", "c\(index)", 1) }
     let report = try merge("copy", "b")
     #expect(report.events == [.newReplicaID(device: 0, reason: .copy)])
-    #expect(try keys("b") == ["a", "c0", "c1", "c2", "c3", "c4", "k"])
-    #expect(try keys("copy") == keys("b"))
+    #expect(try open("b").keys() == ["a", "c0", "c1", "c2", "c3", "c4", "k"])
+    #expect(try open("copy").keys() == open("b").keys())
     #expect(try merge("a", "b", "copy").events.isEmpty)
-    #expect(try keys("a") == keys("b"))
+    #expect(try open("a").keys() == open("b").keys())
   }
 
   @Test func aRestoredBackupIsFoundAndLosesNothingThatOthersHave() throws {
@@ -43,8 +37,8 @@ import Testing
     try set("a", "after2", 1)
     let report = try merge("b", "a")
     #expect(report.events == [.newReplicaID(device: 1, reason: .copy)])
-    #expect(try keys("a") == ["after", "after2", "k", "late"])
-    #expect(try keys("b") == keys("a"))
+    #expect(try open("a").keys() == ["after", "after2", "k", "late"])
+    #expect(try open("b").keys() == open("a").keys())
   }
 
   @Test func twoCopiesThatBothWentOnBothGetNewNames() throws {
@@ -58,7 +52,7 @@ import Testing
     #expect(Set(report.events.map { "\($0)" }).count == 2)
     _ = try merge("a", "b", "a2", "b2")
     _ = try merge("a", "b", "a2", "b2")
-    for name in ["a", "b", "a2", "b2"] { #expect(try keys(name) == ["1", "2"]) }
+    for name in ["a", "b", "a2", "b2"] { #expect(try open(name).keys() == ["1", "2"]) }
   }
 
   /// Merges row by row.
@@ -85,8 +79,8 @@ import Testing
     try copy("photo", to: "restored")
     for index in 0..<40 { try set("restored", "new\(index)", 1) }
     _ = try merge("a", "restored")
-    #expect(try keys("a").count == 60)
-    #expect(try keys("restored").count == 60)
+    #expect(try open("a").keys().count == 60)
+    #expect(try open("restored").keys().count == 60)
   }
 
   @Test func whatIsWrittenDuringAMergeIsNotReadUnderItsMark() throws {
@@ -100,9 +94,9 @@ import Testing
     try copy("photo", to: "restored")
     for index in 0..<3 { try set("restored", "new\(index)", 1) }
     _ = try merge("restored", "b")
-    #expect(try keys("b").filter { $0.hasPrefix("new") } == ["new0", "new1", "new2"])
+    #expect(try open("b").keys().filter { $0.hasPrefix("new") } == ["new0", "new1", "new2"])
     _ = try merge("a", "b")
-    #expect(try keys("b").contains("during"))
+    #expect(try open("b").keys().contains("during"))
   }
 
   @Test func oneWayFromReadOnlyMediaTakesAllAndWritesNothingThere() throws {
@@ -120,8 +114,8 @@ import Testing
       #expect(!report.hasConverged, "the source lacks t")
       #expect(report.events.isEmpty)
     }
-    #expect(try keys("target") == ["k", "t"])
-    #expect(try keys("source") == ["k"])
+    #expect(try open("target").keys() == ["k", "t"])
+    #expect(try open("source").keys() == ["k"])
     #expect(try Command.run(Command.find("sha256sum"), [path("source")]).stdout == before)
   }
 }

@@ -58,10 +58,7 @@ import Testing
   @Test(arguments: [("cloud", ""), ("", "k")])
   func anEmptyKeyOrStoreIsRefused(store: String, key: String) throws {
     let device = try Device.inMemory()
-    let error = #expect(throws: KeepsakeError.self) {
-      try device.write([LocalWrite(store: store, key: key, value: 1)])
-    }
-    #expect(error?.code == .invalidKey)
+    expectError(.invalidKey) { try device.write([LocalWrite(store: store, key: key, value: 1)]) }
     #expect(try device.stores().isEmpty)
   }
 

@@ -8,8 +8,8 @@ import TestSupport
 import Testing
 
 /// First merges of a large file with a copy, of which only what differs is read.
-@Suite struct EqualRowsTests {
-  private let clock = ManualClock()
+@Suite struct EqualRowsTests: ManualClockSuite {
+  let clock = ManualClock()
   private let file: Device
   private let copy: Device
   private static let count = 2_500
@@ -23,30 +23,13 @@ import Testing
       })
     try file.merge(with: copy)
     // They forget that they have met.
-    for device in [file, copy] {
-      try device.core.write { connection in
-        for table in ["peer", "mark"] { try connection.run("DELETE FROM \(table)") }
-        return ((), [])
-      }
-    }
-    clock.milliseconds += 1
+    for device in [file, copy] { try device.execute("DELETE FROM peer", "DELETE FROM mark") }
   }
 
   private func checkEqual() throws {
-    #expect(try values(file) == values(copy))
+    #expect(try file.lines() == copy.lines())
     let again = try file.merge(with: copy)
     #expect(again.transfers.allSatisfy { $0.received == 0 } && again.hasConverged)
-  }
-
-  private func values(_ device: Device) throws -> [String] {
-    var rows: [String] = []
-    try device.forEachEntry { rows.append("\($0)") }
-    return rows
-  }
-
-  private func set(_ device: Device, _ key: String, _ value: StoredValue?) throws {
-    try device.write([LocalWrite(store: "cloud", key: key, value: value)])
-    clock.milliseconds += 1
   }
 
   @Test(arguments: [false, true])
@@ -61,7 +44,7 @@ import Testing
     #expect(report.conflicts.map(\.conflict.key) == ["k1"])
     let expected: [(String, StoredValue?)] = [("k1", "won"), ("k2", "new"), ("k3", nil)]
     for (key, value) in expected {
-      #expect(try file.entry(store: "cloud", key: key)?.content.value == value)
+      #expect(try file.value(key) == value)
     }
     try checkEqual()
   }
@@ -74,16 +57,14 @@ import Testing
     }
     let report = try Merge.run([file, copy], options: MergeOptions(isOneWay: true))
     #expect(report.transfers.map(\.received) == [Self.count] && report.transfers[0].changed == 1)
-    #expect(try copy.entry(store: "cloud", key: "k1")?.content.value == "new")
+    #expect(try copy.value("k1") == "new")
   }
 
   @Test func rowsThatWaitOrThatNoDeviceWritesAreReportedThoughBothHaveThem() throws {
     for device in [file, copy] {
-      try device.core.write { connection in
-        try connection.run("UPDATE entry SET timestamp = 1 << 62 WHERE key = 'k7'")
-        try connection.run("UPDATE entry SET replica_id = 0 WHERE key = 'k8'")
-        return ((), [])
-      }
+      try device.execute(
+        "UPDATE entry SET timestamp = 1 << 62 WHERE key = 'k7'",
+        "UPDATE entry SET replica_id = 0 WHERE key = 'k8'")
     }
     let report = try file.merge(with: copy)
     #expect(report.events.contains(.unreadable(count: 1)) && !report.hasConverged)
@@ -110,9 +91,9 @@ import Testing
     }
     _ = try Merge.run([file, copy], options: MergeOptions(chunkSize: 2), hooks: hooks)
     #expect(isDone.withLock { $0 })
-    #expect(try file.entry(store: "cloud", key: "k900")?.content.value == "meanwhile")
+    #expect(try file.value("k900") == "meanwhile")
     try file.merge(with: copy)
-    #expect(try file.entry(store: "cloud", key: "k900")?.content.value == "meanwhile")
+    #expect(try file.value("k900") == "meanwhile")
     #expect(try file.conflicts().isEmpty && copy.conflicts().isEmpty)
     try checkEqual()
   }

@@ -54,12 +54,6 @@ import Testing
     }
   }
 
-  func value(_ device: Device, _ key: String) throws -> StoredValue? {
-    var found: StoredValue?
-    try device.forEachEntry { if $0.address.key.string == key { found = $0.content.value } }
-    return found
-  }
-
   @Test func pagesAreSmallerAfterARefusalAndGrowAgain() throws {
     try set(a, count: 64, "of a")
     let sync = try sync(a, pageSize: 16, at: .read) {
@@ -85,7 +79,7 @@ import Testing
     }
     #expect(sync.boundaries.count { $0 == .page } == 3)
     #expect(sync.report.events == [.readInFull(device: 1, by: 0)])
-    #expect(try value(a, "k") == "of b again")
+    #expect(try a.value("k") == "of b again")
   }
 
   @Test func aHubKeepsADeletionThatIsYoungerThanThoseThatMayBeForgotten() throws {
@@ -119,7 +113,7 @@ import Testing
     hub.image = image
     try sync(a)
     try sync(b)
-    #expect(try value(b, "j") == "of a")
+    #expect(try b.value("j") == "of a")
   }
 
   @Test func aHubThatIsSetBackBetweenTwoPagesOfAPushIsFoundByTheNextAttempt() throws {
@@ -146,7 +140,7 @@ import Testing
     }
     #expect(try HubSync(a, MemoryChannel(hub), pageSize: 1, hooks: hooks).run())
     try sync(b)
-    #expect(try value(b, "j") == "of a" && value(b, "l") == "of a")
+    #expect(try b.value("j") == "of a" && b.value("l") == "of a")
   }
 
   @Test func whatADeviceHasReadBeforeAPushOfItsOwnFailedIsKnownToTheHub() throws {
@@ -160,7 +154,7 @@ import Testing
     // The row is on the hub, the vectors that cover what it replaces are not.
     end(c, pageSize: 1, at: .pushed)
     try sync(a)
-    #expect(try value(a, "k") == "knowing")
+    #expect(try a.value("k") == "knowing")
     #expect(try a.conflicts().isEmpty)
   }
 
@@ -191,10 +185,10 @@ import Testing
     let report = try sync(b).report
     #expect(report.events.isEmpty)
     #expect(report.waiting.count == 1 && !report.hasConverged)
-    #expect(try value(b, "k") == "of b")
+    #expect(try b.value("k") == "of b")
     clock.milliseconds += 600_000
     try sync(b)
-    #expect(try value(b, "k") == "waits")
+    #expect(try b.value("k") == "waits")
     #expect(try b.conflicts().map(\.lost) == ["of b"])
   }
 
@@ -212,10 +206,7 @@ import Testing
 
   @Test func aVectorOfAnImpossibleReplicaIDSpoilsNoPush() throws {
     try set(a, "k", "of a")
-    try a.core.write {
-      try $0.run("INSERT INTO seen VALUES ('cloud', -5, 65536), ('cloud', 7, 65536)")
-      return ((), [])
-    }
+    try a.execute("INSERT INTO seen VALUES ('cloud', -5, 65536), ('cloud', 7, 65536)")
     try sync(a)
     try sync(b)
     let ids = try b.core.read { try $0.all("SELECT replica_id FROM seen") { $0.integer(0) } }

@@ -10,8 +10,8 @@ import TestSupport
 import Testing
 
 /// Merges of so many rows into an empty file that they are inserted without a temporary copy.
-@Suite struct LargeMergeTests {
-  private let clock = ManualClock()
+@Suite struct LargeMergeTests: ManualClockSuite {
+  let clock = ManualClock()
   private let full: Device
   private let empty: Device
   private static let count = 2_500
@@ -28,14 +28,8 @@ import Testing
     try full.write([LocalWrite(store: "cloud", key: "k7", value: nil)])
   }
 
-  private func rows(_ device: Device) throws -> [String] {
-    var rows: [String] = []
-    try device.forEachEntry { rows.append("\($0)") }
-    return rows
-  }
-
   private func checkEqual() throws {
-    #expect(try rows(full) == rows(empty))
+    #expect(try full.lines() == empty.lines())
     let again = try full.merge(with: empty)
     #expect(again.transfers.allSatisfy { $0.received == 0 } && again.hasConverged)
   }
@@ -49,8 +43,7 @@ import Testing
     #expect(report.transfers.map(\.changed).sorted() == [0, Self.count])
     #expect(report.changes.count == 1000 && report.isTruncated && report.hasConverged)
     try checkEqual()
-    clock.milliseconds += 1
-    try empty.write([LocalWrite(store: "cloud", key: "k1", value: "new")])
+    try set(empty, "k1", "new")
     #expect(try full.merge(with: empty).conflicts.isEmpty)
     try checkEqual()
   }
@@ -62,7 +55,7 @@ import Testing
     let (intoGiver, key) = write
     let devices = emptyIsFirst ? [empty, full] : [full, empty]
     let isDone = Mutex(false)
-    let hooks = MergeHooks { [full, empty, clock] boundary in
+    let hooks = MergeHooks { [self] boundary in
       guard boundary == .page, !isDone.withLock({ $0 }) else { return nil }
       isDone.withLock { $0 = true }
       clock.milliseconds += 1
@@ -76,7 +69,7 @@ import Testing
     _ = try Merge.run(devices, options: MergeOptions(chunkSize: 300), hooks: hooks)
     #expect(isDone.withLock { $0 })
     try full.merge(with: empty)
-    #expect(try full.entry(store: "cloud", key: key)?.content.value == "meanwhile")
+    #expect(try full.value(key) == "meanwhile")
     try checkEqual()
     let lost = try full.conflicts() + empty.conflicts()
     #expect(intoGiver ? lost.isEmpty : Set(lost.map(\.key)).isSubset(of: [key]))
@@ -84,33 +77,16 @@ import Testing
 
   @Test func anObserverThatIsAddedMeanwhileIsSentTheRest() throws {
     let tokens = Mutex<[ObservationToken]>([])
-    let counter = Counter()
+    let heard = Heard()
     let hooks = MergeHooks { [empty] boundary in
       guard boundary == .page, tokens.withLock({ $0.isEmpty }) else { return nil }
-      let token = empty.observe(store: nil, .all) { counter.add($0.count) } onFailure: {
-        Issue.record($0)
-      }
-      tokens.withLock { $0.append(token) }
+      tokens.withLock { $0.append(heard.observe(empty)) }
       return nil
     }
     _ = try Merge.run([empty, full], options: MergeOptions(chunkSize: 300), hooks: hooks)
     tokens.withLock { for token in $0 { token.cancel() } }
-    #expect(counter.value >= Self.count - 1 - 300)
+    #expect(heard.sets.joined().count >= Self.count - 1 - 300)
     try checkEqual()
-  }
-
-  @Test func aRowWhoseNumberNoDeviceGivesIsLeftOut() throws {
-    try empty.write([LocalWrite(store: "defaults", key: "k", value: 1)])
-    try full.core.write { connection in
-      try connection.run(
-        "UPDATE entry SET sequence_number = 0 WHERE store = 'cloud' AND key = 'k3'")
-      return ((), [])
-    }
-    for _ in 0..<2 {
-      let report = try empty.merge(with: full)
-      #expect(report.events == [.unreadable(count: 1)] && !report.hasConverged)
-    }
-    #expect(try empty.values(store: "cloud").count == Self.count / 2 - 2)
   }
 
   @Test func aStoreWhoseNameJSONCannotCarryArrives() throws {
@@ -121,30 +97,20 @@ import Testing
     #expect(try empty.values(store: "cloud:a\0b").count == 50)
   }
 
-  @Test func aRowOfAStoreWhoseNameIsNotUTF8IsReportedEachTime() throws {
-    try full.core.write { connection in
-      try connection.run(
-        """
-        UPDATE entry SET store = CAST(x'636c6f75643aff' AS TEXT)
-        WHERE store = 'cloud' AND key = 'k3'
-        """)
-      return ((), [])
-    }
-    for _ in 0..<2 {
-      let report = try empty.merge(with: full)
-      #expect(report.events == [.unreadable(count: 1)] && !report.hasConverged)
-    }
-  }
-
   private func spoil(_ change: String) throws {
-    try full.core.write { connection in
-      try connection.run("UPDATE entry SET \(change) WHERE store = 'cloud' AND key = 'k3'")
-      return ((), [])
-    }
+    try full.execute("UPDATE entry SET \(change) WHERE store = 'cloud' AND key = 'k3'")
   }
 
-  @Test func aRowThatIsNotUTF8IsLeftOutAndReportedEachTime() throws {
-    try spoil("value = CAST(x'ff' AS TEXT)")
+  @Test(
+    arguments: [
+      "sequence_number = 0", "store = CAST(x'636c6f75643aff' AS TEXT)",
+      "key = CAST(x'f8' AS TEXT)", "value = CAST(x'ff' AS TEXT)",
+    ], [false, true])
+  func aRowThatNoDeviceWritesIsLeftOutAndReportedEachTime(
+    _ change: String, hasLocalRow: Bool
+  ) throws {
+    if hasLocalRow { try empty.set("k", 1, store: "defaults") }
+    try spoil(change)
     for _ in 0..<2 {
       let report = try empty.merge(with: full)
       #expect(report.events == [.unreadable(count: 1)] && !report.hasConverged)
@@ -173,14 +139,6 @@ import Testing
     #expect(report.waiting.map(\.key) == ["future"] && !report.hasConverged)
     #expect(try empty.entry(store: "cloud", key: "future") == nil)
   }
-}
-
-private final class Counter: Sendable {
-  private let count = Mutex(0)
-
-  var value: Int { count.withLock { $0 } }
-
-  func add(_ number: Int) { count.withLock { $0 += number } }
 }
 
 /// What a merge reports in unusual cases.
@@ -242,21 +200,15 @@ private final class Counter: Sendable {
 
   @Test func aRowThatDoesNotLeaveItsFileMayBeOfAnySize() throws {
     try set(b, "k", 1, "cloud")
-    try a.core.write { connection in
-      try connection.run(
-        "INSERT INTO entry VALUES ('defaults', 'large', 6, zeroblob(17000000), 1, 1, 99)")
-      return ((), [])
-    }
+    try a.execute(
+      "INSERT INTO entry VALUES ('defaults', 'large', 6, zeroblob(17000000), 1, 1, 99)")
     #expect(try a.merge(with: b).hasConverged)
     #expect(try a.entry(store: "cloud", key: "k") != nil)
   }
 
   @Test func rowsThatNoDeviceWritesAreReported() throws {
     try set(a, "k", 1, "cloud")
-    try a.core.write { connection in
-      try connection.run("INSERT INTO entry VALUES ('cloud', 'odd', 1, 'x', 1, 0, 99)")
-      return ((), [])
-    }
+    try a.execute("INSERT INTO entry VALUES ('cloud', 'odd', 1, 'x', 1, 0, 99)")
     for _ in 0..<2 {
       let report = try b.merge(with: a)
       #expect(report.events == [.unreadable(count: 1)] && !report.hasConverged)

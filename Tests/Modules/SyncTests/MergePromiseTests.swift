@@ -16,19 +16,6 @@ import Testing
   let a: Device
   let b: Device
 
-  private func value(_ device: Device, _ key: String, _ store: String = "cloud") throws
-    -> StoredValue?
-  {
-    try device.entry(store: store, key: key)?.content.value
-  }
-
-  private func run(_ device: Device, _ statement: String) throws {
-    try device.core.write { connection in
-      try connection.run(statement)
-      return ((), [])
-    }
-  }
-
   @Test func anEntryFromTheFutureAdvancesNoClock() throws {
     try set(a, "k", 1)
     try b.write([
@@ -44,8 +31,7 @@ import Testing
   /// The limit is per store, not for all of them.
   @Test func eachStoreHasAVectorOf4096IDs() throws {
     for store in 0..<30 {
-      try run(
-        b,
+      try b.execute(
         """
         WITH RECURSIVE n (i) AS (SELECT 10 UNION ALL SELECT i + 1 FROM n WHERE i < 4105)
         INSERT INTO seen SELECT 'cloud:\(store)', i, i FROM n
@@ -61,7 +47,7 @@ import Testing
   @Test func aFileWithoutTheMarkThatAnotherHasNotedTakesANewReplicaID() throws {
     for key in ["k", "l"] { try set(a, key, 1) }
     try a.merge(with: b)
-    try run(a, "DELETE FROM mark")
+    try a.execute("DELETE FROM mark")
     try set(a, "m", 1)
     let report = try a.merge(with: b)
     #expect(report.events == [.newReplicaID(device: 0, reason: .copy)])
@@ -75,8 +61,8 @@ import Testing
     var options = MergeOptions(isOneWay: true)
     _ = try Merge.run([a, b], options: options)
     options.marksSources = false
-    try run(a, "UPDATE replica SET trimmed = (SELECT max(sequence_number) FROM mark)")
-    try run(a, "DELETE FROM mark")
+    try a.execute(
+      "UPDATE replica SET trimmed = (SELECT max(sequence_number) FROM mark)", "DELETE FROM mark")
     try set(a, "l", 1)
     let report = try Merge.run([a, b], options: options)
     #expect(report.events == [.readInFull(device: 0, by: 1)])
@@ -92,7 +78,7 @@ import Testing
     #expect(throws: KeepsakeError.self) {
       try Merge.run([a, b], options: MergeOptions(), hooks: hooks)
     }
-    #expect(try value(b, "k") == nil)
+    #expect(try b.value("k") == nil)
     guard case .pending(let changes, _) = try a.syncState(of: "cloud") else {
       Issue.record("the store is not pending")
       return
@@ -114,10 +100,7 @@ import Testing
       return nil
     }
     let options = MergeOptions(isOneWay: true, chunkSize: 2)
-    let error = #expect(throws: KeepsakeError.self) {
-      try Merge.run([a, b], options: options, hooks: hooks)
-    }
-    #expect(error?.code == .locked)
+    expectError(.locked) { try Merge.run([a, b], options: options, hooks: hooks) }
     #expect(try Merge.run([a, b], options: options).hasConverged)
     try set(b, "k", 2)
     #expect(try a.merge(with: b).conflicts.isEmpty)
@@ -135,7 +118,7 @@ import Testing
     }
     let report = try Merge.run([a, b], options: MergeOptions(chunkSize: 2), hooks: hooks)
     #expect(report.hasConverged && report.conflicts.isEmpty)
-    #expect(try value(b, "k") == 2)
+    #expect(try b.value("k") == 2)
     #expect(try a.merge(with: b).transfers.allSatisfy { $0.received == 0 })
   }
 
@@ -183,20 +166,19 @@ import Testing
 
   @Test func rowsOfAStoreWhoseNameIsNoTextAreReported() throws {
     try set(a, "k", 1)
-    try run(
-      a, "INSERT INTO entry VALUES (CAST(x'636c6f75643aff' AS TEXT), 'k', 1, 'x', 1, 1, 99)")
+    try a.execute(
+      "INSERT INTO entry VALUES (CAST(x'636c6f75643aff' AS TEXT), 'k', 1, 'x', 1, 1, 99)")
     for _ in 0..<2 {
       let report = try b.merge(with: a)
       #expect(report.events == [.unreadable(count: 1)] && !report.hasConverged)
     }
-    #expect(try value(b, "k") == 1)
+    #expect(try b.value("k") == 1)
     #expect(try a.examine().contains { $0.kind == .row && $0.problem.contains("UTF-8") })
   }
 
   @Test func aRowOfALocalStoreWhoseNameIsNoTextHoldsNothingBack() throws {
     try set(a, "k", 1)
-    try run(
-      a,
+    try a.execute(
       "INSERT INTO entry VALUES (CAST(x'64656661756c7473ff' AS TEXT), 'k', 1, 'x', 1, 1, 99)")
     let report = try b.merge(with: a)
     #expect(report.events == [] && report.hasConverged)

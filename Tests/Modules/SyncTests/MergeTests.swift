@@ -8,22 +8,13 @@ import Synchronization
 import TestSupport
 import Testing
 
-@Suite struct MergeTests {
-  private let clock = ManualClock()
+@Suite struct MergeTests: ManualClockSuite {
+  let clock = ManualClock()
 
   private func devices(_ count: Int) throws -> [Device] {
     try (1...count).map {
       try Device.inMemory(identity: ReplicaID(rawValue: Int64($0)), clock: clock.wallClock)
     }
-  }
-
-  private func set(_ device: Device, _ key: String, _ value: StoredValue?) throws {
-    clock.milliseconds += 1
-    try device.write([LocalWrite(store: "cloud", key: key, value: value)])
-  }
-
-  private func value(_ device: Device, _ key: String) throws -> StoredValue? {
-    try device.entry(store: "cloud", key: key)?.content.value
   }
 
   @Test func aSecondMergeReadsNothing() throws {
@@ -53,7 +44,7 @@ import Testing
     try set(d[0], "k", "first")
     try d[0].merge(with: d[1])
     try d[1].merge(with: d[2])
-    #expect(try value(d[2], "k") == "first")
+    #expect(try d[2].value("k") == "first")
     #expect(try d[2].entry(store: "cloud", key: "k")?.replicaID == d[0].replica())
   }
 
@@ -65,7 +56,7 @@ import Testing
     #expect(report.transfers.map(\.into) == [0, 0, 0, 1, 2, 3])
     #expect(report.hasConverged)
     for device in d {
-      for index in d.indices { #expect(try value(device, "k\(index)") == 1) }
+      for index in d.indices { #expect(try device.value("k\(index)") == 1) }
     }
     let again = try d[0].merge(with: d[1], d[2], d[3])
     #expect(again.transfers.allSatisfy { $0.received == 0 })
@@ -77,7 +68,7 @@ import Testing
     try d[0].merge(with: d[1])
     try set(d[1], "k", nil)
     let report = try d[0].merge(with: d[1])
-    #expect(try value(d[0], "k") == nil)
+    #expect(try d[0].value("k") == nil)
     #expect(report.changes.map(\.change.new) == [nil])
     #expect(report.transfers.map(\.conflicts) == [0, 0])
   }
@@ -133,7 +124,7 @@ import Testing
       try await group.waitForAll()
     }
     #expect(try d[0].merge(with: d[1], d[2]).hasConverged)
-    for device in d { for index in d.indices { #expect(try value(device, "k\(index)") == 1) } }
+    for device in d { for index in d.indices { #expect(try device.value("k\(index)") == 1) } }
   }
 
   @Test func anObserverOfAMergeMayMerge() throws {
@@ -146,7 +137,7 @@ import Testing
     }
     #expect(try d[0].merge(with: d[1]).hasConverged)
     observation.cancel()
-    #expect(try value(d[2], "k") == 1)
+    #expect(try d[2].value("k") == 1)
   }
 
   @Test func withinAMergeNoneBeginsAndTheMergeGoesOn() throws {
@@ -160,20 +151,17 @@ import Testing
     }
     #expect(try d[0].merge(with: d[1], options: options).hasConverged)
     #expect(Set(codes.withLock { $0 }) == [.locked])
-    #expect(try value(d[2], "k") == nil)
+    #expect(try d[2].value("k") == nil)
   }
 
   @Test func aMergeWithinATransactionIsRefusedAndDoesNoHarm() throws {
     let d = try devices(2)
     try set(d[0], "k", 1)
     for devices in [[d[0], d[1]], [d[1], d[0]]] {
-      let failure = #expect(throws: KeepsakeError.self) {
-        try d[0].transaction { _ = try devices[0].merge(with: devices[1]) }
-      }
-      #expect(failure?.code == .locked)
+      expectError(.locked) { try d[0].transaction { _ = try devices[0].merge(with: devices[1]) } }
     }
     #expect(try d[0].merge(with: d[1]).hasConverged)
-    #expect(try value(d[1], "k") == 1)
+    #expect(try d[1].value("k") == 1)
   }
 
   @Test func observersThatAnswerEachOtherDoNotKeepAMergeForEver() throws {
@@ -196,24 +184,19 @@ import Testing
     }
     for token in tokens { token.cancel() }
     #expect(try d[0].merge(with: d[1]).hasConverged)
-    #expect(try value(d[0], "k") == value(d[1], "k"))
+    #expect(try d[0].value("k") == d[1].value("k"))
   }
 
   @Test func theSameFileTwiceIsRefused() throws {
     let d = try devices(1)
-    let error = #expect(throws: KeepsakeError.self) { try d[0].merge(with: d[0]) }
-    #expect(error?.code == .sameFile)
+    expectError(.sameFile) { try d[0].merge(with: d[0]) }
   }
 
   @Test func observersHearOneChangeSetPerChunkWithEveryChange() throws {
     let d = try devices(2)
     for index in 0..<10 { try set(d[0], "k\(index)", 1) }
     let heard = Heard()
-    let observation = d[1].observe {
-      heard.append($0)
-    } onFailure: {
-      Issue.record($0)
-    }
+    let observation = heard.observe(d[1])
     let report = try d[0].merge(
       with: d[1], options: MergeOptions(changeLimit: 3, chunkSize: 4))
     observation.cancel()

@@ -30,12 +30,7 @@ import Testing
         ])
       }
       for (device, heard) in zip(devices, heard) {
-        tokens.append(
-          device.observe {
-            heard.append($0)
-          } onFailure: {
-            Issue.record($0)
-          })
+        tokens.append(heard.observe(device))
       }
     }
 

@@ -28,13 +28,9 @@ import Testing
       try set(name, "slider", .integer(number))
       try merge(name, other)
     }
-    try open(name).core.write { connection in
-      try connection.run(
-        "UPDATE replica SET trimmed = (SELECT max(sequence_number) FROM mark) - 1")
-      try connection.run(
-        "DELETE FROM mark WHERE sequence_number <= (SELECT trimmed FROM replica)")
-      return ((), [])
-    }
+    try open(name).execute(
+      "UPDATE replica SET trimmed = (SELECT max(sequence_number) FROM mark) - 1",
+      "DELETE FROM mark WHERE sequence_number <= (SELECT trimmed FROM replica)")
   }
 
   @Test func aTwinIsFoundThoughItsMarkIsOlderThanThoseThatTheFileKeeps() throws {

@@ -80,7 +80,7 @@ import Testing
     #expect(try await recorder.next("loginCount").new == 3)
   }
 
-  @Test func whoWaitsAlreadyIsNotified() async throws {
+  @Test func aCallerThatWaitsAlreadyIsNotified() async throws {
     let recorder = ChangeRecorder(settings)
     settings.loginCount = 1
     let isWaiting = DispatchSemaphore(value: 0)
@@ -128,7 +128,7 @@ import Testing
     }
   }
 
-  @Test func whoTimedOutTakesNothingAway() async throws {
+  @Test func aCallerThatTimedOutTakesNothingAway() async throws {
     let recorder = ChangeRecorder(settings)
     for count in 1...100 {
       elsewhere { settings.loginCount = count }

@@ -190,8 +190,7 @@ private final class Flag: Sendable {
       c.register { _ in Marker() }.as(Key<Attempt>()) { _ in Attempt(path) }
     }
     let attempt: Attempt = try app.forTest().get()
-    let error = #expect(throws: KeepsakeError.self) { try attempt.device.get() }
-    #expect(error?.code == .permissionDenied)
+    expectError(.permissionDenied) { try attempt.device.get() }
     #expect(try FileManager.default.subpathsOfDirectory(atPath: folder.path) == [])
   }
 
@@ -236,8 +235,7 @@ private final class Flag: Sendable {
         } ?? URL(fileURLWithPath: path)
       }
     }
-    let error = #expect(throws: KeepsakeError.self) { try app.forTest().get(Key<URL>()) }
-    #expect(error?.code == .permissionDenied)
+    expectError(.permissionDenied) { try app.forTest().get(Key<URL>()) }
     #expect(try Data(contentsOf: URL(fileURLWithPath: path)) == Data("damaged".utf8))
     #expect(
       try FileManager.default.contentsOfDirectory(atPath: folder.path) == ["production.keepsake"])

@@ -4,6 +4,7 @@ import Foundation
 import Keepsake
 import KeepsakeDevice
 import KeepsakeTesting
+import TestSupport
 import Testing
 
 @Suite struct WriteFailureTests {
@@ -15,8 +16,7 @@ import Testing
       try device.whileWritesFail {
         settings.username = "bob"
         #expect(settings.username == "ada")
-        let error = #expect(throws: KeepsakeError.self) { try settings.$username.write("eve") }
-        #expect(error?.code == .permissionDenied)
+        expectError(.permissionDenied) { try settings.$username.write("eve") }
         #expect(throws: KeepsakeError.self) {
           try settings.transaction {
             settings["k"] = 1; try settings.$username.write("eve")

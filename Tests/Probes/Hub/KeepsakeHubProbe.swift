@@ -31,8 +31,6 @@ enum Measurement: String, ExpressibleByArgument, CaseIterable {
   case heard
   /// Devices that listen for events, and do nothing else.
   case listeners
-  /// Devices of one account that write once a second each.
-  case writers
 }
 
 struct MeasurementOptions: ParsableArguments {
@@ -66,8 +64,6 @@ struct HTTPCommand: ParsableCommand {
     case .listeners:
       try measureListeners(
         options.clients, port, secret, hub: hub, seconds: options.seconds)
-    case .writers:
-      try measureWriters(options.clients, port, secret, seconds: options.seconds)
     }
   }
 

@@ -16,7 +16,7 @@ import Testing
     (a, b) = (try folder.replica("a"), try folder.replica("b"))
   }
 
-  @Test func theConflictLogSaysWhatLostAndToWhom() throws {
+  @Test func theConflictLogSaysWhatLostAndWhatWon() throws {
     try folder.expect(
       "conflicts", "a",
       prints: "1\tcloud\tk\t\"lost\"\tof \(Moment.ten.shown) by \(a)"

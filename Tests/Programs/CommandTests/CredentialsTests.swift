@@ -54,7 +54,7 @@ import kvsync_hub
     #expect(try credentials.read().entries.map(\.membership.token.first) == ["x", "y"])
   }
 
-  @Test func aLineThatCannotBeReadIsToldAndStays() throws {
+  @Test func aLineThatCannotBeReadIsReportedAndStays() throws {
     try credentials.add(entry("/a", "x"))
     let file = URL(fileURLWithPath: credentials.path)
     let lines = ["{\"hub\":1}", "what", "{\"hub\":\"h\",\"device\":\"d\",\"token\":\"short\"}"]

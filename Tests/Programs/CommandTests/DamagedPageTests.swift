@@ -24,7 +24,7 @@ import Testing
     for (index, page) in Seeds.some(of: 0..<arena.pageCount, debug: 24).enumerated() {
       let bytes = damage.apply(to: page, of: arena.whole, using: &generator)
       let command = commands[index % commands.count]
-      try arena.meet(["": bytes], command, "page \(page + 1) \(damage)")
+      try arena.give(["": bytes], command, "page \(page + 1) \(damage)")
     }
   }
 
@@ -34,8 +34,8 @@ import Testing
     var refusals = 0
     for page in stride(from: 3, to: arena.pageCount, by: 5) {
       let bytes = PageDamage.ones.apply(to: page, of: arena.whole, using: &generator)
-      try arena.meet(["": bytes], .diffFirst, "page \(page + 1)")
-      try arena.meet(["": bytes], .diffLast, "page \(page + 1)")
+      try arena.give(["": bytes], .diffFirst, "page \(page + 1)")
+      try arena.give(["": bytes], .diffLast, "page \(page + 1)")
       if try arena.run(["diff", "bad", "good"]).code == 65 { refusals += 1 }
     }
     #expect(refusals > 0)

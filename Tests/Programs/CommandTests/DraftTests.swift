@@ -59,7 +59,6 @@ import Testing
   @Test func whatWasLeftOfABackupIsRemovedByTheNextWriter() throws {
     try folder.must("set", "a", "k", "v")
     for draft in ["a.backup-2026-11-21.new-0123456789abcdef", "a.new-fedcba9876543210"] {
-      try folder.makeFolder(draft)
       for name in ["device", "device-wal", "device-shm", "device-journal"] {
         try folder.write("half", to: "\(draft)/\(name)")
       }
@@ -71,7 +70,6 @@ import Testing
   @Test func whatALiveProcessIsMakingIsLeftAlone() throws {
     try folder.must("set", "a", "k", "v", Moment.ten.argument)
     let draft = "a.new-0123456789abcdef"
-    try folder.makeFolder(draft)
     try folder.write("half", to: draft + "/device")
     let descriptor = open("\(folder.path)/\(draft)", O_RDONLY | O_DIRECTORY | O_CLOEXEC)
     try #require(flock(descriptor, LOCK_EX | LOCK_NB) == 0)

@@ -24,11 +24,20 @@ import Testing
       ["merge", "a", address] + words, says: "kvsync: \(says)\n", code: 64)
   }
 
-  @Test func anAddressWithoutTLSIsRefused() throws {
-    try folder().expect(
-      "merge", "a", "http://hub.example",
-      says: "kvsync: http://hub.example: http would show the token to others; "
-        + "write https://; http is for localhost, 127.0.0.1 and [::1]\n", code: 64)
+  @Test(arguments: ["http://hub.example", "http://192.168.1.2:7890", "HTTP://127.0.0.1.example"])
+  func noTokenGoesWhereOthersCouldReadIt(address: String) throws {
+    let folder = try folder()
+    folder.environment["KEEPSAKE_HUB_TOKEN"] =
+      "0000000000000001." + String(repeating: "a", count: 43)
+    let says =
+      "kvsync: \(address): http would show the token to others; "
+      + "write https://; http is for localhost, 127.0.0.1 and [::1]\n"
+    for words in [
+      ["merge", "a", address], ["watch", "a", "--hub", address],
+      ["hub", "create", address, "a", "--secret", "hub.db.secret"],
+    ] {
+      try folder.expect(words, says: says, code: 64)
+    }
   }
 
   @Test func helpNamesTheCommandsOfHubs() throws {

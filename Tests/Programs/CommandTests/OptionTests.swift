@@ -120,11 +120,10 @@ import Testing
   func helpThatHidesInAWordIsNotShown(_ line: String) throws {
     let words = line.split(separator: " ").map(String.init)
     let option = try #require(words.last)
-    #expect(
-      try folder.run(words)
-        == Ending(
-          stderr: "kvsync: (command line): unknown option '\(option)'; "
-            + "a value that starts with - follows --\n", code: 64))
+    try folder.expect(
+      words,
+      says: "kvsync: (command line): unknown option '\(option)'; "
+        + "a value that starts with - follows --\n", code: 64)
   }
 
   /// After `--` the option would have none.
@@ -155,7 +154,7 @@ import Testing
       line.firstMatch(of: /^\x20{2}([a-z]+) {2}/).map { String($0.1) }
     }
     // `plist` works on no device file, `restore` on one whatever is wrong with it (`RestoreTests`),
-    // `hub` and `open` in other programs.
+    // `hub` in another program.
     #expect(
       Set(commands).subtracting(["plist", "restore", "hub"])
         == Set(FileCommand.allCases.map { $0.arguments("f")[0] }))

@@ -9,7 +9,6 @@ import Testing
   /// A bundle with two findings.
   private func folder() throws -> Folder {
     let folder = try Folder()
-    try folder.makeFolder("S.bundle")
     let row = { (title: String) in
       "<dict><key>Type</key><string>PSToggleSwitchSpecifier</string><key>Title</key>"
         + "<string>\(title)</string><key>Key</key><string>sound</string><key>DefaultValue</key>"

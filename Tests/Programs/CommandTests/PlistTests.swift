@@ -7,7 +7,6 @@ import Testing
 @Suite struct PlistTests {
   private func folder(_ rows: String...) throws -> Folder {
     let folder = try Folder()
-    try folder.makeFolder("S.bundle")
     try folder.write(
       "<plist><dict><key>PreferenceSpecifiers</key><array>\n"
         + rows.map { "<dict>\($0)</dict>\n" }.joined() + "</array></dict></plist>",

@@ -93,7 +93,6 @@ import Testing
   // MARK: - Seeding
 
   @Test func aBundlesGroupIsItsStoreUnlessOneIsNamed() throws {
-    try folder.makeFolder("S.bundle")
     try folder.write(
       """
       <plist><dict>

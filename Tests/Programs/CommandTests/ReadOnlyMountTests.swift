@@ -40,11 +40,8 @@ import Testing
     let tool = try Command.kvsync.get()
     try folder.must("import", "shared/device", "a")
     try folder.write("", to: "going")
-    let writer = Process()
-    writer.executableURL = URL(fileURLWithPath: try Command.find("sh"))
-    writer.arguments = ["-c", Self.writer, "sh", tool]
-    writer.currentDirectoryURL = URL(fileURLWithPath: folder.path)
-    try writer.run()
+    let writer = try RunningCommand(
+      folder, ["-c", Self.writer, "sh", tool], program: Command.find("sh"))
     let count = Seeds.rounds(50, debug: 20)
     let output = try folder.shell(
       "unshare", "-m", "sh", "-c", Self.reader, "sh", tool, "\(count)")
@@ -55,8 +52,8 @@ import Testing
       #expect(reading == "0 \(Self.keys) 1 " || isLocked, "\(reading)")
     }
     try folder.shell("rm", "going")
-    writer.waitUntilExit()
-    #expect(writer.terminationStatus == 0)
+    // Signal 0 is none.
+    #expect(writer.end(0).code == 0)
   }
 
   /// The reader of the export lets it go on once the file has changed.

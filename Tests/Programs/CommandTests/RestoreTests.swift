@@ -142,10 +142,7 @@ import Testing
     try Device.restore(at: folder.url("m"), from: folder.url("backup"))
     try folder.expect("get", "m", "k", prints: "old\n")
     let device = try Device(at: folder.url("m"), backups: .never)
-    let error = #expect(throws: KeepsakeError.self) {
-      try Device.restore(at: folder.url("m"), from: folder.url("backup"))
-    }
-    #expect(error?.code == .locked)
+    expectError(.locked) { try Device.restore(at: folder.url("m"), from: folder.url("backup")) }
     #expect(!device.isReadOnly)
   }
 }

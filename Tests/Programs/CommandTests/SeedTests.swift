@@ -40,7 +40,6 @@ private struct SettingsBundle {
   }
 
   func write(in folder: Folder) throws {
-    try folder.makeFolder("S.bundle")
     try folder.write(root, to: "S.bundle/Root.plist")
     try folder.write(more, to: "S.bundle/More.plist")
   }

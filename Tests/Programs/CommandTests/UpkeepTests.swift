@@ -11,7 +11,7 @@ import Testing
 
   // MARK: - peers
 
-  @Test func aDeviceKnowsWhomItHasMet() throws {
+  @Test func aDeviceListsThePeersItHasMergedWith() throws {
     try folder.must("set", "a", "k", "v", Moment.ten.argument)
     try folder.expect("peers", "a")
     try folder.must("merge", "a", "b", "--create", Moment.eleven.argument)

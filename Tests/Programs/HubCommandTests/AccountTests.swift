@@ -84,7 +84,7 @@
       (String(repeating: "wrong", count: 8), "it does not take the secret"),
       ("short", "the secret is none of a hub's"),
     ])
-    func aWrongSecretIsTold(secret: String, says: String) throws {
+    func aWrongSecretIsReported(secret: String, says: String) throws {
       try folder.must("set", "phone", "k", "v")
       try folder.write(secret, to: "secret")
       try folder.expect(
@@ -198,7 +198,7 @@
         words, says: "kvsync: \(says); see kvsync help hub \(command)\n", code: 64)
     }
 
-    @Test func aFileThatIsNotThereIsToldAsElsewhere() throws {
+    @Test func aMissingFileIsReportedAsByOtherCommands() throws {
       for words in [["merge", "none", url], ["hub", "devices", "none"]] {
         try folder.expect(
           words, says: "kvsync: none: there is no such file; check the path\n", code: 66)

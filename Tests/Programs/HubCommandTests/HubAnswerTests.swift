@@ -46,7 +46,7 @@
     ]
 
     @Test(arguments: answers)
-    func anAnswerThatIsNoneIsToldInALineAndCostsNothing(_ answer: Answer) throws {
+    func whatIsNoAnswerOfAHubIsReportedInALineAndCostsNothing(_ answer: Answer) throws {
       let hub = try ServedHub()
       let between = try Interposer(hub)
       let (folder, url) = (hub.folder, between.address)

@@ -7,7 +7,7 @@
 
   /// Limits of a hub, as each command reports them.
   @Suite struct HubRoomTests {
-    @Test func aFullAccountIsToldAndReadingGoesOn() throws {
+    @Test func aFullAccountIsReportedAndReadingGoesOn() throws {
       let hub = try ServedHub("--limit", "rows=3")
       let (folder, url) = (hub.folder, hub.address)
       try hub.create("phone")
@@ -29,7 +29,7 @@
       try folder.expect("get", "phone", "phone", prints: "2\n")
     }
 
-    @Test func whatIsTooLargeForAHubIsToldEachTimeAndTheRestGoesOn() throws {
+    @Test func whatIsTooLargeForAHubIsReportedEachTimeAndTheRestSyncs() throws {
       let hub = try ServedHub()
       let (folder, url) = (hub.folder, hub.address)
       try hub.create("phone")

@@ -22,7 +22,7 @@
           .allSatisfy { !$0.contains("secret") })
     }
 
-    @Test func aSecretThatOthersMayReadOrThatIsTooShortIsTold() throws {
+    @Test func aSecretThatOthersMayReadOrThatIsTooShortIsReported() throws {
       let folder = try Folder()
       try folder.write("short\n", to: "secret")
       try folder.shell("chmod", "644", "secret")

@@ -77,7 +77,7 @@ import Testing
   }
 
   /// The landing page sorts the articles, and each begins with its readers.
-  @Test func articlesAreFewAndSayForWhomTheyAre() throws {
+  @Test func articlesAreFewAndBeginWithTheirReaders() throws {
     let catalog = "Sources/Keepsake/Keepsake.docc/"
     let articles = try Project.files(in: [catalog], ".md")
       .filter { !$0.contains("/Symbols/") && !$0.hasSuffix("/Keepsake.md") }

@@ -8,18 +8,9 @@ import Testing
 @Suite struct LinkTests {
   /// Runs it in a folder that has these files and goes with them.
   private func check(_ arguments: String..., of files: [String: String] = [:]) throws -> Ending {
-    let folder = FileManager.default.temporaryDirectory
-      .appendingPathComponent("keepsake-links-\(UUID().uuidString)")
-    try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
-    defer { #expect(throws: Never.self) { try FileManager.default.removeItem(at: folder) } }
-    for (path, text) in files {
-      let file = folder.appendingPathComponent(path)
-      try FileManager.default.createDirectory(
-        at: file.deletingLastPathComponent(), withIntermediateDirectories: true)
-      try Data(text.utf8).write(to: file)
-    }
-    let script = Project.root.appendingPathComponent("Scripts/links").path
-    return try Command.run(script, arguments, in: folder.path)
+    let folder = try Folder()
+    for (path, text) in files { try folder.write(text, to: path) }
+    return try Command.run(Checkout.path("Scripts/links"), arguments, in: folder.path)
   }
 
   @Test func everyLinkOfThisProjectLeadsSomewhere() throws {

@@ -43,7 +43,7 @@ import Testing
     }
   }
 
-  @Test func whoFollowsItHasTheWholeExample() throws {
+  @Test func itsStepsMakeTheWholeExample() throws {
     let lines = Set(try Self.quoted().flatMap { $0.split(separator: "\n") })
     for source in try Self.sources() {
       for line in source.text.split(separator: "\n") {

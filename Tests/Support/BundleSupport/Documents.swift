@@ -3,6 +3,7 @@
 import Foundation
 package import KeepsakeSettingsBundle
 import KeepsakeValues
+package import TestSupport
 package import Testing
 
 /// A node as one line, every kind with a spelling of its own.
@@ -67,34 +68,10 @@ package func refusal(_ text: String, limits: PropertyListLimits = PropertyListLi
 
 // MARK: - Chance
 
-/// SplitMix64: the same numbers for the same seed on every platform.
-package struct Chance: RandomNumberGenerator {
-  private var state: UInt64
-
-  package init(seed: UInt64) { state = seed }
-
-  package mutating func next() -> UInt64 {
-    state &+= 0x9E37_79B9_7F4A_7C15
-    var mixed = state
-    mixed = (mixed ^ (mixed >> 30)) &* 0xBF58_476D_1CE4_E5B9
-    mixed = (mixed ^ (mixed >> 27)) &* 0x94D0_49BB_1331_11EB
-    return mixed ^ (mixed >> 31)
-  }
-
+extension SeededGenerator {
   package mutating func below(_ bound: Int) -> Int { Int.random(in: 0..<bound, using: &self) }
 
   package mutating func oneIn(_ count: Int) -> Bool { below(count) == 0 }
-
-  /// How many rounds a random test runs: `KEEPSAKE_FACTOR` times as many where that is set.
-  package static func rounds(_ count: Int) -> Range<Int> {
-    0..<count * (ProcessInfo.processInfo.environment["KEEPSAKE_FACTOR"].flatMap { Int($0) } ?? 1)
-  }
-
-  /// From `KEEPSAKE_SEED`, else new each time; failure messages have to name it.
-  package static var seed: UInt64 {
-    ProcessInfo.processInfo.environment["KEEPSAKE_SEED"].flatMap { UInt64($0) }
-      ?? UInt64.random(in: 1...UInt64.max)
-  }
 }
 
 // MARK: - Work
@@ -111,39 +88,4 @@ package func expectLittleWork(
   let start = seconds()
   try body()
   #expect(seconds() - start < 20, sourceLocation: sourceLocation)
-}
-
-// MARK: - Folders
-
-/// A folder that goes away with its test.
-package final class TemporaryFolder {
-  package let path: String
-
-  package init() throws {
-    path =
-      FileManager.default.temporaryDirectory
-      .appendingPathComponent("settings-bundle-\(UUID().uuidString)").path
-    try FileManager.default.createDirectory(atPath: path, withIntermediateDirectories: true)
-  }
-
-  deinit {
-    do {
-      try FileManager.default.removeItem(atPath: path)
-    } catch {
-      Issue.record("could not remove \(path): \(error)")
-    }
-  }
-
-  @discardableResult package func write(_ text: String, to file: String) throws -> String {
-    let url = URL(fileURLWithPath: path).appendingPathComponent(file)
-    try FileManager.default.createDirectory(
-      at: url.deletingLastPathComponent(), withIntermediateDirectories: true)
-    try Data(text.utf8).write(to: url)
-    return url.path
-  }
-
-  package func link(_ file: String, to target: String) throws {
-    let link = URL(fileURLWithPath: path).appendingPathComponent(file).path
-    try FileManager.default.createSymbolicLink(atPath: link, withDestinationPath: target)
-  }
 }

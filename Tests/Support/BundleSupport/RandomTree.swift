@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 package import Foundation
+package import TestSupport
 
 /// Random property lists and two ways to write them: ours, with all the freedom that XML leaves,
 /// and Foundation's own.
@@ -8,7 +9,7 @@ package indirect enum RandomTree {
   case string(String), integer(Int64), unsigned(UInt64), real(Double), boolean(Bool), date(Int64)
   case data([UInt8]), array([RandomTree]), dictionary([(String, RandomTree)])
 
-  package init(_ chance: inout Chance, depth: Int = 0) {
+  package init(_ chance: inout SeededGenerator, depth: Int = 0) {
     let containers = depth < 5 ? 4 : 0
     switch chance.below(8 + containers) {
     case 0, 1: self = .string(Self.text(&chance))
@@ -33,14 +34,14 @@ package indirect enum RandomTree {
     }
   }
 
-  private static func number(_ chance: inout Chance) -> Double {
+  private static func number(_ chance: inout SeededGenerator) -> Double {
     let bits = Double(bitPattern: chance.next())
     return chance.oneIn(2) && bits.isFinite ? bits : Double(chance.below(2000) - 1000) / 8
   }
 
   /// Legal characters of all lengths, the markup ones often. No CR: Foundation's writer and reader
   /// differ from platform to platform there.
-  private static func text(_ chance: inout Chance) -> String {
+  private static func text(_ chance: inout SeededGenerator) -> String {
     let odd = [
       "<", ">", "&", "'", "\"", "]]>", "\n", "\t", "é", "e\u{301}", "漢", "😀", "\u{FFFD}", " ",
     ]
@@ -54,13 +55,13 @@ package indirect enum RandomTree {
 // MARK: - Our writer
 
 extension RandomTree {
-  package func document(_ chance: inout Chance) -> String {
+  package func document(_ chance: inout SeededGenerator) -> String {
     "<?xml version=\"1.0\" encoding=\"UTF-8\"?>" + Self.space(&chance)
       + (chance.oneIn(2) ? "<!DOCTYPE plist SYSTEM \"x\">" : "") + Self.space(&chance)
       + "<plist version=\"1.0\">" + xml(&chance) + "</plist>" + Self.space(&chance)
   }
 
-  private func xml(_ chance: inout Chance) -> String {
+  private func xml(_ chance: inout SeededGenerator) -> String {
     let element =
       switch self {
       case .string(let text): "<string>\(Self.escaped(text, &chance))</string>"
@@ -80,11 +81,11 @@ extension RandomTree {
     return Self.space(&chance) + element + Self.space(&chance)
   }
 
-  private static func space(_ chance: inout Chance) -> String {
+  private static func space(_ chance: inout SeededGenerator) -> String {
     ["", "", "\n", " \t", "\r\n", "<!-- a comment -->"][chance.below(6)]
   }
 
-  private static func escaped(_ text: String, _ chance: inout Chance) -> String {
+  private static func escaped(_ text: String, _ chance: inout SeededGenerator) -> String {
     if chance.oneIn(8), !text.isEmpty, !text.contains("]]>") { return "<![CDATA[\(text)]]>" }
     return text.unicodeScalars.map { scalar in
       switch scalar {

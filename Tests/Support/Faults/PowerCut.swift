@@ -5,6 +5,7 @@ import KeepsakeDevice
 import KeepsakeSync
 import KeepsakeTesting
 import KeepsakeValues
+import TestSupport
 
 /// One moment at which the power goes, and what has to hold of the files that it leaves.
 struct PowerCut {
@@ -32,11 +33,11 @@ struct PowerCut {
       try checkDevices(space)
       try checkClones(space)
       // Both have lost something; or one went on as if nothing had happened.
-      try meet(try self.space(image), "both cut off")
+      try sync(try self.space(image), "both cut off")
       let survivor = PowerWorkload.names[Int.random(in: 0...1, using: &generator)]
       var mixed = image.filter { !Self.isOf($0.key, survivor, workload.space) }
       mixed.merge(disk.live.filter { Self.isOf($0.key, survivor, workload.space) }) { $1 }
-      try meet(try self.space(mixed), "\(survivor) alive")
+      try sync(try self.space(mixed), "\(survivor) alive")
     } catch {
       throw Complaint("at event \(cut) of \(recording.events.count): \(error)")
     }
@@ -85,18 +86,18 @@ struct PowerCut {
     }
   }
 
-  /// The devices meet, lose nothing of what either has, and agree; also on what is written then.
+  /// The devices sync, lose nothing of what either has, and agree; also on what is written then.
   ///
   /// - Parameter comment: which devices they are.
-  private mutating func meet(_ space: Workspace, _ comment: String) throws {
+  private mutating func sync(_ space: Workspace, _ comment: String) throws {
     do {
-      try meet(space)
+      try sync(space)
     } catch {
       throw Complaint("\(comment): \(error)")
     }
   }
 
-  private mutating func meet(_ space: Workspace) throws {
+  private mutating func sync(_ space: Workspace) throws {
     guard PowerWorkload.names.allSatisfy(space.exists) else { return }
     let devices = try PowerWorkload.names.map { try space.open($0) }
     let before = Set(try devices.flatMap(marks))

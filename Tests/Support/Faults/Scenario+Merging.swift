@@ -4,6 +4,7 @@ import KeepsakeDevice
 import KeepsakeSync
 import KeepsakeTesting
 import KeepsakeValues
+import TestSupport
 
 extension Scenario {
   /// Two devices that have met, and have something for each other again.

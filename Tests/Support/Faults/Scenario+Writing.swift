@@ -27,9 +27,9 @@ extension Workspace {
 
   /// Demands that a furnished device holds what it did.
   @discardableResult
-  func examineFurnished(_ name: String, count: Int = 12) throws -> DeviceState {
+  func examineFurnished(_ name: String) throws -> DeviceState {
     let state = try examine(name)
-    for number in 0..<count {
+    for number in 0..<12 {
       try demand(
         state["\(name)\(number)"] == .integer(Int64(number)), "\(name) has lost \(name)\(number)")
     }
@@ -60,7 +60,7 @@ extension Scenario {
       ("s0", .crashSafe), ("s1", .powerSafe), ("s2", .crashSafe),
     ]
     for (key, durability) in writes {
-      try device.set(key, "v", durability)
+      try device.set(key, "v", durability: durability)
       space.acknowledged.insert(key)
     }
     try device.synchronize()
@@ -90,7 +90,7 @@ extension Scenario {
       let value = StoredValue.integer(Int64(round + 1))
       let results = try device.together(
         zip(members, durabilities).map { key, durability in
-          { try device.set(key, value, durability) }
+          { try device.set(key, value, durability: durability) }
         })
       for (key, result) in zip(members, results) {
         switch result {

@@ -20,14 +20,6 @@ extension Device {
       identity: ReplicaID(rawValue: identity), hooks: hooks)
     core.storage.checkpoints?.limit(to: .max / 8)
   }
-
-  fileprivate func set(_ key: String, _ value: StoredValue?) throws {
-    try write([LocalWrite(store: "cloud", key: key, value: value)])
-  }
-
-  fileprivate func value(_ key: String) throws -> StoredValue? {
-    try entry(store: "cloud", key: key)?.content.value
-  }
 }
 
 extension ScheduledScenario {

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import CSQLite
 import Foundation
 import KeepsakeDevice
 import KeepsakeValues
@@ -14,26 +13,26 @@ extension ScheduledScenario {
     name: "sqlite", summary: "three connections write, and SQLite checkpoints by itself",
     steps: 500,
     prepare: { folder in
-      let database = try Bare(folder + "/file", checkpointsAt: 0)
-      try database.run("PRAGMA journal_mode = WAL; CREATE TABLE t (id INTEGER PRIMARY KEY)")
+      let database = try PlainDatabase(folder + "/file", checkpointsAt: 0)
+      try database.execute("PRAGMA journal_mode = WAL; CREATE TABLE t (id INTEGER PRIMARY KEY)")
     },
     actors: (0..<writers).map { writer in
       { acknowledge, folder in
-        let database = try Bare(folder + "/file", checkpointsAt: 2)
+        let database = try PlainDatabase(folder + "/file", checkpointsAt: 2)
         for number in 0..<writes {
-          try database.run("INSERT INTO t VALUES (\(writer * 100 + number))")
+          try database.execute("INSERT INTO t VALUES (\(writer * 100 + number))")
           acknowledge(number + 1)
         }
       }
     },
     check: { folder, acknowledged in
-      let database = try Bare(folder + "/file", checkpointsAt: 0)
-      let count = try database.integer("SELECT count(*) FROM t")
+      let database = try PlainDatabase(folder + "/file", checkpointsAt: 0)
+      let count = try database.texts("SELECT count(*) FROM t")[0]
       let wanted = acknowledged.reduce(0, +)
-      guard count == wanted else {
+      guard count == "\(wanted)" else {
         throw ScheduleFailure("of \(wanted) acknowledged commits \(count) are there")
       }
-      try database.run("PRAGMA integrity_check")
+      try database.execute("PRAGMA integrity_check")
     })
 
   /// The same file, moved as Keepsake does: under the write lock.
@@ -43,7 +42,7 @@ extension ScheduledScenario {
 
   /// Shows that `checkpoint` would see what the write lock prevents.
   package static let unguarded = moving("unguarded", "without the write lock") { file in
-    try Bare(file, checkpointsAt: 0).run("PRAGMA wal_checkpoint(PASSIVE)")
+    try PlainDatabase(file, checkpointsAt: 0).execute("PRAGMA wal_checkpoint(PASSIVE)")
   }
 
   private enum Part: Int {
@@ -61,17 +60,17 @@ extension ScheduledScenario {
       name: name, summary: "two connections write, and two others checkpoint \(how)", steps: 150,
       prepare: { folder in
         _ = try Device(scheduled: folder + "/file", 1)
-        let database = try Bare(folder + "/file", checkpointsAt: 0)
-        try database.run("CREATE TABLE t (id INTEGER PRIMARY KEY)")
+        let database = try PlainDatabase(folder + "/file", checkpointsAt: 0)
+        try database.execute("CREATE TABLE t (id INTEGER PRIMARY KEY)")
       },
       actors: (0..<4).map { part in
         { acknowledge, folder in
           let file = folder + "/file"
           switch Part(rawValue: part) {
           case .writes:
-            let database = try Bare(file, checkpointsAt: 0)
+            let database = try PlainDatabase(file, checkpointsAt: 0)
             for number in 1...writes {
-              try database.run("INSERT INTO t VALUES (\(number))")
+              try database.execute("INSERT INTO t VALUES (\(number))")
               acknowledge(number)
             }
           case .movesAll:
@@ -82,51 +81,21 @@ extension ScheduledScenario {
             try checkpoint(file)
             acknowledge(1)
           case .writesLast, nil:
-            let database = try Bare(file, checkpointsAt: 0)
+            let database = try PlainDatabase(file, checkpointsAt: 0)
             for (number, part) in [Part.movesAll, .moves].enumerated() {
               waitForActor(part.rawValue, toAcknowledge: 1)
-              try database.run("INSERT INTO t VALUES (\(writes + 1 + number))")
+              try database.execute("INSERT INTO t VALUES (\(writes + 1 + number))")
             }
           }
         }
       },
       check: { folder, _ in
-        let database = try Bare(folder + "/file", checkpointsAt: 0)
-        let count = try database.integer("SELECT count(*) FROM t")
-        guard count == writes + 2 else {
+        let database = try PlainDatabase(folder + "/file", checkpointsAt: 0)
+        let count = try database.texts("SELECT count(*) FROM t")[0]
+        guard count == "\(writes + 2)" else {
           throw ScheduleFailure("of \(writes + 2) acknowledged commits \(count) are there")
         }
-        try database.run("PRAGMA integrity_check")
+        try database.execute("PRAGMA integrity_check")
       })
-  }
-}
-
-/// A connection without anything of ours.
-private final class Bare {
-  private var connection: OpaquePointer?
-
-  init(_ path: String, checkpointsAt pages: Int32) throws {
-    guard sqlite3_open(path, &connection) == SQLITE_OK else { throw failure }
-    sqlite3_busy_timeout(connection, 60_000)
-    sqlite3_wal_autocheckpoint(connection, pages)
-  }
-
-  deinit { sqlite3_close(connection) }
-
-  func run(_ sql: String) throws {
-    guard sqlite3_exec(connection, sql, nil, nil, nil) == SQLITE_OK else { throw failure }
-  }
-
-  func integer(_ sql: String) throws -> Int {
-    var statement: OpaquePointer?
-    defer { sqlite3_finalize(statement) }
-    guard sqlite3_prepare_v2(connection, sql, -1, &statement, nil) == SQLITE_OK,
-      sqlite3_step(statement) == SQLITE_ROW
-    else { throw failure }
-    return Int(sqlite3_column_int64(statement, 0))
-  }
-
-  private var failure: ScheduleFailure {
-    ScheduleFailure("SQLite: " + String(cString: sqlite3_errmsg(connection)))
   }
 }

@@ -47,10 +47,10 @@ package final class Workspace {
   func exists(_ name: String) -> Bool { FileManager.default.fileExists(atPath: path(name)) }
 
   func open(
-    _ name: String, _ access: Device.Access = .existing, hooks: OpeningHooks = OpeningHooks()
+    _ name: String, hooks: OpeningHooks = OpeningHooks()
   ) throws -> Device {
     try Device(
-      path: path(name), access: access, busyTimeout: Device.defaultBusyTimeout,
+      path: path(name), access: .existing, busyTimeout: Device.defaultBusyTimeout,
       clock: clock.wallClock, folder: nil, identity: ReplicaID(rawValue: 1), hooks: hooks)
   }
 
@@ -94,12 +94,4 @@ struct DeviceState: Equatable {
   var synced: [Address: TaggedCell] { values.filter { StoreName.isSynced($0.key.store.string) } }
 
   subscript(_ key: String) -> StoredValue? { values[Address(store: "cloud", key: key)]?.value }
-}
-
-extension Device {
-  func set(
-    _ key: String, _ value: StoredValue?, _ durability: Durability = .crashSafe
-  ) throws {
-    try write([LocalWrite(store: "cloud", key: key, value: value)], durability: durability)
-  }
 }

@@ -33,9 +33,9 @@ package final class ServedHub: Sendable {
     let membership = HubMembership(
       account: other.account, token: HubMembership.forNewAccount().token, device: nil)
     let rules = AccountRules(limits, at: clock)
-    _ = try run(
+    _ = try store.runNow(
       rules.invite(other.account, token: Array(other.token.utf8), code: Array("code".utf8)))
-    _ = try run(
+    _ = try store.runNow(
       rules.join(
         other.account, code: Array("code".utf8), name: "test",
         token: Array(membership.token.utf8)))
@@ -43,7 +43,7 @@ package final class ServedHub: Sendable {
   }
 
   private func add(_ membership: HubMembership) throws {
-    _ = try run(
+    _ = try store.runNow(
       AccountRules(limits, at: clock).create(
         membership.account, name: "test", token: Array(membership.token.utf8)))
   }
@@ -65,7 +65,7 @@ package final class ServedHub: Sendable {
     guard let base = request.base else { return try read(request, rules, 200) }
     if request.isForgetting {
       let keys = try HubLines(keys: request.body, limits).rows.map(\.key)
-      let isDone = try run(rules.forget(keys, base: base, by: request.sender))
+      let isDone = try store.runNow(rules.forget(keys, base: base, by: request.sender))
       return isDone
         ? ScriptedTransport.Reply([.head(status: 204, headers: [:]), .end])
         : try read(request, rules, 412)
@@ -74,7 +74,7 @@ package final class ServedHub: Sendable {
     let push = HubPush(
       base: base, newest: request.read.lastNewest, rows: lines.rows, mark: lines.mark,
       vectors: lines.vectors)
-    let pushed = try run(rules.push(push, by: request.sender, bits: HubMark.randomBits()))
+    let pushed = try store.runNow(rules.push(push, by: request.sender, bits: HubMark.randomBits()))
     guard let pushed else { return try read(request, rules, 412) }
     return ScriptedTransport.Reply(
       200, #"{"newest":"\#(pushed.newest.text)","isNext":\#(pushed.isNext)}"#,
@@ -84,7 +84,7 @@ package final class ServedHub: Sendable {
   private func read(
     _ request: RowsRequest, _ rules: LogRules, _ status: Int
   ) throws -> ScriptedTransport.Reply {
-    let answer = try run(rules.read(request.read, by: request.sender))
+    let answer = try store.runNow(rules.read(request.read, by: request.sender))
     let headers = ["hub-clock": "\(answer.clock)", "etag": "W/\"\(answer.newest.text)\""]
     guard answer.isNew else {
       return ScriptedTransport.Reply([.head(status: 304, headers: headers), .end])
@@ -92,13 +92,6 @@ package final class ServedHub: Sendable {
     return ScriptedTransport.Reply(
       status, String(decoding: answer.text(limits), as: UTF8.self), type: "application/jsonl",
       headers)
-  }
-
-  private func run<Result: Sendable>(_ work: HubWork<Result>) throws -> Result {
-    let box = Mutex<Swift.Result<Result, any Error>?>(nil)
-    store.run(work) { result in box.withLock { $0 = result } }
-    guard let result = box.withLock({ $0 }) else { throw HubStoreError.broken("no answer") }
-    return try result.get()
   }
 }
 

@@ -31,6 +31,14 @@ package final class MemoryStore: HubStore {
   /// Lets all work fail, or none.
   package func fail(_ error: HubStoreError?) { state.withLock { $0.failure = error } }
 
+  /// Runs work at once.
+  package func runNow<Result: Sendable>(_ work: HubWork<Result>) throws -> Result {
+    let found = Mutex<Swift.Result<Result, any Error>?>(nil)
+    run(work) { result in found.withLock { $0 = result } }
+    guard let result = found.withLock({ $0 }) else { throw HubStoreError.broken("no answer") }
+    return try result.get()
+  }
+
   package func run<Result: Sendable>(
     _ work: HubWork<Result>,
     _ done: @escaping @Sendable (Swift.Result<Result, any Error>) -> Void

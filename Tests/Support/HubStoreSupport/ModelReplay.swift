@@ -2,6 +2,7 @@
 
 package import KeepsakeHubServer
 import KeepsakeValues
+import TestSupport
 
 /// Replays what devices of the model ask of a hub, as `Tests/Conformance/hub_calls.py` writes it,
 /// and compares each answer, and what the hub is afterwards.
@@ -18,7 +19,7 @@ package struct ModelReplay {
   private static let token: [UInt8] = [1]
 
   /// - Parameter marks: the marks that an account keeps, as the model's `--marks`.
-  package init(_ store: any HubStore, marks: Int) {
+  private init(_ store: any HubStore, marks: Int) {
     self.store = store
     var limits = HubLimits()
     (limits.marks, limits.marksOfDay) = (marks, marks)
@@ -27,8 +28,25 @@ package struct ModelReplay {
     self.limits = limits
   }
 
+  /// Plays random histories of the model on a store, `KEEPSAKE_FACTOR` times as many.
+  ///
   /// - Returns: how many requests were compared.
-  package mutating func run(_ text: String) async throws -> Int {
+  package static func play(
+    on store: any HubStore, seed: Int, histories: Int, marks: Int, pages: Int
+  ) async throws -> Int {
+    let ending = try Command.run(
+      Command.find("python3"),
+      [
+        Checkout.path("Tests/Conformance/hub_calls.py"), "--seed", "\(seed)", "--histories",
+        "\(Seeds.factor * histories)", "--marks", "\(marks)", "--pages", "\(pages)",
+      ], patience: 600)
+    guard ending.code == 0 else { throw Difference(description: "\(ending)") }
+    var replay = ModelReplay(store, marks: marks)
+    return try await replay.run(ending.stdout)
+  }
+
+  /// - Returns: how many requests were compared.
+  private mutating func run(_ text: String) async throws -> Int {
     var count = 0
     for line in text.split(separator: "\n") {
       let call = try JSON(parsing: String(line))

@@ -19,12 +19,13 @@ package final class MemoryHub {
   /// The random bits of marks.
   package var markBits: () -> Int64 = HubMark.randomBits
   package var limits = HubLimits()
-  private let store = MemoryStore()
+  fileprivate let store = MemoryStore()
   fileprivate static let token: [UInt8] = [1]
 
   package init(account: Int64) throws {
     (self.account) = account
-    _ = try run(AccountRules(limits, at: 0).create(account, name: "test", token: Self.token))
+    _ = try store.runNow(
+      AccountRules(limits, at: 0).create(account, name: "test", token: Self.token))
   }
 
   package var image: Image {
@@ -41,15 +42,8 @@ package final class MemoryHub {
   /// Draws bits only for a push that is taken, as the model does.
   func push(_ push: HubPush, by sender: HubSender) throws -> HubPushed? {
     let trial = rules.push(push, by: sender, bits: 1)
-    let isTaken = try run(HubWork(trial.query) { (try trial.rule($0).0 != nil, nil) })
-    return isTaken ? try run(rules.push(push, by: sender, bits: markBits())) : nil
-  }
-
-  func run<Result: Sendable>(_ work: HubWork<Result>) throws -> Result {
-    let box = Box<Swift.Result<Result, any Error>>()
-    store.run(work) { box.value = $0 }
-    guard let result = box.value else { throw HubStoreError.broken("no answer") }
-    return try result.get()
+    let isTaken = try store.runNow(HubWork(trial.query) { (try trial.rule($0).0 != nil, nil) })
+    return isTaken ? try store.runNow(rules.push(push, by: sender, bits: markBits())) : nil
   }
 
   /// All rows with the vectors, and the account itself.
@@ -57,14 +51,8 @@ package final class MemoryHub {
     var query = HubQuery(account, isWriting: false)
     query.page = HubPage(after: 0, rows: .max, bytes: .max)
     query.replica = replica?.description
-    return try run(HubWork(query) { ($0, nil) })
+    return try store.runNow(HubWork(query) { ($0, nil) })
   }
-}
-
-/// What a closure that runs at once has found.
-// Sendable: one thread uses it.
-private final class Box<Value>: @unchecked Sendable {
-  var value: Value?
 }
 
 /// The way to a hub in memory.
@@ -103,7 +91,7 @@ package final class MemoryChannel: HubChannel {
     (read.after, read.lastNewest) = (request.after, request.newest.flatMap { HubMark(text: $0) })
     read.allVectors = request.allVectors
     if isBrief, request.isConditional { read.unless = cursor }
-    let found = try hub.run(hub.rules.read(read, by: hub.sender(request.replica)))
+    let found = try hub.store.runNow(hub.rules.read(read, by: hub.sender(request.replica)))
     var answer = HubPageAnswer(newest: found.newest.text, clock: found.clock)
     guard found.isNew else { return answer }
     answer.rows = try found.rows.map {
@@ -144,7 +132,7 @@ package final class MemoryChannel: HubChannel {
   package func forget(_ deletions: [Address], newest: String) throws(KeepsakeError) {
     try rethrow {
       guard let base = HubMark(text: newest) else { return }
-      _ = try self.hub.run(
+      _ = try self.hub.store.runNow(
         self.hub.rules.forget(
           deletions.map { Array($0.hubKey.utf8) }, base: base, by: self.hub.sender(nil)))
     }

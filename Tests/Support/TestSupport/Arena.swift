@@ -13,7 +13,8 @@ public struct Harm: Error, CustomStringConvertible {
 
 /// A folder with `good`, which is whole, and with `bad`, which is written anew for each command.
 public final class Arena {
-  public let path: String
+  private let folder: Folder
+  public var path: String { folder.path }
   /// A device file with something in every table.
   public let whole: Data
   private let good: Data
@@ -28,40 +29,29 @@ public final class Arena {
 
   /// - Throws: `Harm` when the files cannot be made.
   public init() throws {
-    path = FileManager.default.temporaryDirectory.path + "/arena-" + UUID().uuidString
-    try FileManager.default.createDirectory(
-      atPath: path, withIntermediateDirectories: false)
+    folder = try Folder()
     program = try Command.kvsync.get()
-    (whole, good) = try Self.furnish(path, program)
+    (whole, good) = try Self.furnish(folder, program)
   }
 
-  deinit {
-    do {
-      try FileManager.default.removeItem(atPath: path)
-    } catch {
-      FileHandle.standardError.write(Data("\(path) cannot be removed: \(error)\n".utf8))
-    }
-  }
-
-  private static func furnish(_ path: String, _ program: String) throws -> (Data, Data) {
-    func url(_ name: String) -> URL { URL(fileURLWithPath: "\(path)/\(name)") }
+  private static func furnish(_ folder: Folder, _ program: String) throws -> (Data, Data) {
     func must(_ program: String, _ words: String...) throws {
-      let ending = try Command.run(program, words, in: path)
+      let ending = try Command.run(program, words, in: folder.path)
       guard ending.code == 0 else { throw Harm(description: "\(words) \(ending)") }
     }
     func kvsync(_ words: String..., hour: Int = 10) throws {
       let ending = try Command.run(
-        program, words + ["--at=2026-11-20T\(hour):00:00Z"], in: path)
+        program, words + ["--at=2026-11-20T\(hour):00:00Z"], in: folder.path)
       guard ending.code == 0 else { throw Harm(description: "\(words) \(ending)") }
     }
     let lines = (0..<60).map {
       let value = String(repeating: "x", count: $0 == 30 ? 2500 : $0 % 40)
       return #"{"key":"key\#($0)","type":"string","value":"\#(value)"}"#
     }
-    try Data(lines.joined(separator: "\n").utf8).write(to: url("many"))
-    try Data(#"{"key":"k","type":"integer","value":1}"#.utf8).write(to: url("lines"))
+    try folder.write(lines.joined(separator: "\n"), to: "many")
+    try folder.write(#"{"key":"k","type":"integer","value":1}"#, to: "lines")
     let table = "<plist version=\"1.0\"><dict><key>theme</key><string>light</string></dict></plist>"
-    try Data(table.utf8).write(to: url("table.plist"))
+    try folder.write(table, to: "table.plist")
     try kvsync("set", "good", "k", "v")
     try kvsync("import", "bad", "many")
     for (number, value) in typed.enumerated() {
@@ -90,15 +80,13 @@ public final class Arena {
       try must(
         Command.find("sqlite3"), name, "\(statement); PRAGMA wal_checkpoint(TRUNCATE);")
     }
-    return (try Data(contentsOf: url("bad")), try Data(contentsOf: url("good")))
+    return (try Data(contentsOf: folder.url("bad")), try Data(contentsOf: folder.url("good")))
   }
 
   private static let typed = [
     ("integer", "5"), ("real", "0.5"), ("boolean", "true"), ("data", "AAEC"),
     ("date", "2026-01-01T00:00:00Z"), ("json", "[1,\"a\"]"), ("json", "{\"a\":[true]}"),
   ]
-
-  private func url(_ name: String) -> URL { URL(fileURLWithPath: "\(path)/\(name)") }
 
   /// Runs the command line, within limits of memory and time.
   public func run(_ words: [String], life: TimeInterval? = nil) throws -> Ending {
@@ -114,7 +102,7 @@ public final class Arena {
   ///   - files: `bad` and what is beside it, by what follows that name.
   ///   - story: what was done to them.
   /// - Throws: `Harm` for anything else.
-  public func meet(
+  public func give(
     _ files: [String: Data], _ command: FileCommand, _ story: @autoclosure () -> String
   ) throws {
     try reset(to: files)
@@ -138,10 +126,11 @@ public final class Arena {
       try demand(isOneLine && lines[0].hasPrefix("kvsync: bad: "), "a refusal in one line")
       try demand(lines[0].contains("; "), "a refusal says what to do")
       try demand(ending.stdout == "" || watches, "a refusal prints nothing else")
-      try demand(!isThere("cloned"), "a refused file is not cloned")
+      try demand(!folder.exists("cloned"), "a refused file is not cloned")
       // An empty log goes at closing, as one that SQLite has made.
       for (suffix, bytes) in files where suffix != "-shm" && (suffix == "" || !bytes.isEmpty) {
-        let same = try isThere("bad" + suffix) && Data(contentsOf: url("bad" + suffix)) == bytes
+        let name = "bad" + suffix
+        let same = try folder.exists(name) && Data(contentsOf: folder.url(name)) == bytes
         try demand(same, "a refused file stays as it was: bad\(suffix)")
       }
     default: try demand(isKilledWatch, "ends by \(ending.code)")
@@ -151,16 +140,12 @@ public final class Arena {
       try demand(isInOrder(command == .clone ? "cloned" : "good"), "what it wrote is in order")
     }
     if ending.code != 0 || !changesOther {
-      try demand(Data(contentsOf: url("good")) == good, "the other file stays as it was")
+      try demand(Data(contentsOf: folder.url("good")) == good, "the other file stays as it was")
     }
     let left = try FileManager.default.contentsOfDirectory(atPath: path).filter {
       $0.contains(".new-")
     }
     try demand(left == [] || isKilledWatch, "leaves \(left)")
-  }
-
-  private func isThere(_ name: String) -> Bool {
-    FileManager.default.fileExists(atPath: "\(path)/\(name)")
   }
 
   /// Whether SQLite's own shell finds a file in order.
@@ -173,9 +158,9 @@ public final class Arena {
   private func reset(to files: [String: Data]) throws {
     for name in try FileManager.default.contentsOfDirectory(atPath: path)
     where !["good", "lines", "table.plist"].contains(name) {
-      try FileManager.default.removeItem(at: url(name))
+      try FileManager.default.removeItem(at: folder.url(name))
     }
-    for (suffix, bytes) in files { try bytes.write(to: url("bad" + suffix)) }
-    try good.write(to: url("good"))
+    for (suffix, bytes) in files { try bytes.write(to: folder.url("bad" + suffix)) }
+    try good.write(to: folder.url("good"))
   }
 }

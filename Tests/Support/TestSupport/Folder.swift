@@ -88,8 +88,14 @@ public final class Folder {
 
   // MARK: - Files
 
-  public func write(_ text: String, to name: String) throws {
-    try Data(text.utf8).write(to: url(name))
+  /// - Returns: the path of the file.
+  @discardableResult
+  public func write(_ text: String, to name: String) throws -> String {
+    let file = url(name)
+    try FileManager.default.createDirectory(
+      at: file.deletingLastPathComponent(), withIntermediateDirectories: true)
+    try Data(text.utf8).write(to: file)
+    return file.path
   }
 
   public func makeFolder(_ name: String) throws {

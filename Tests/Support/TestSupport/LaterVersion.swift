@@ -24,8 +24,6 @@ package enum LaterVersion {
   package static func open(
     _ path: String, hooks: OpeningHooks = hooks
   ) throws(KeepsakeError) -> Device {
-    try Device(
-      path: path, access: .existing, busyTimeout: Device.defaultBusyTimeout, clock: .system,
-      folder: nil, identity: ReplicaID(rawValue: 1), hooks: hooks)
+    try Device(path, hooks: hooks)
   }
 }

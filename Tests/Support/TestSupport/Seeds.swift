@@ -25,6 +25,12 @@ public enum Seeds {
     return (0..<count).map { _ in generator.next() }
   }
 
+  /// `KEEPSAKE_SEED` of the environment, otherwise a new one each time; failure messages have to
+  /// name it.
+  public static var any: UInt64 {
+    number("KEEPSAKE_SEED", UInt64.init) ?? .random(in: 1...UInt64.max)
+  }
+
   /// `KEEPSAKE_FACTOR` of the environment, otherwise 1.
   public static var factor: Int { number("KEEPSAKE_FACTOR", Int.init) ?? 1 }
 

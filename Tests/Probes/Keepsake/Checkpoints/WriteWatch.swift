@@ -14,7 +14,6 @@ final class WriteWatch: FileSystemWatcher {
     /// The open files that hold the write lock of a log, and their paths.
     var holders: [UInt: String] = [:]
     var unlocked = 0
-    var writes = 0
     var checkpoints = 0
     var hook: (@Sendable () -> Void)?
   }
@@ -35,7 +34,6 @@ final class WriteWatch: FileSystemWatcher {
     let (file, path) = (UInt(bitPattern: call.file), String(cString: call.path))
     let hook = state.withLock { state in
       let isExclusive = state.levels[file] == SQLITE_LOCK_EXCLUSIVE
-      state.writes += 1
       if !isExclusive, !state.holders.values.contains(path) { state.unlocked += 1 }
       guard !isExclusive else { return nil as (@Sendable () -> Void)? }
       defer { state.hook = nil }

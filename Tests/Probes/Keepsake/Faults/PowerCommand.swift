@@ -2,8 +2,6 @@
 
 import ArgumentParser
 import Faults
-import Foundation
-import KeepsakeTesting
 
 struct PowerCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
@@ -14,14 +12,10 @@ struct PowerCommand: ParsableCommand {
       devices have to sync and agree. The first cut that fails is printed, and ends the run.
       """)
 
-  @Option(help: "The first workload; the same seed gives the same cuts. (default: random)")
-  var seed: UInt64?
+  @OptionGroup var runs: SeededRuns
 
   @Option(help: "The number of cuts.")
   var cuts = 10_000
-
-  @Option(help: "Stops after so many minutes.")
-  var minutes: Double?
 
   @Option(help: "The number of cuts of each workload.")
   var each = 100
@@ -30,42 +24,24 @@ struct PowerCommand: ParsableCommand {
   var cut: Int?
 
   func validate() throws {
-    guard cuts > 0, each > 0, (minutes ?? 1) > 0 else {
-      throw ValidationError("numbers are more than 0")
-    }
+    guard cuts > 0, each > 0 else { throw ValidationError("numbers are more than 0") }
   }
 
   func run() throws {
     FileSystemCalls.ignoreSyncs()
-    let first = seed ?? .random(in: 0...(.max >> 1))
-    say("from seed \(first)")
+    var events = 0
     do {
-      if let cut { return try PowerRun(seed: first).cut(cut) }
-      try run(from: first)
+      let done = try runs.make("cuts", upTo: cut == nil ? cuts : 1) { seed, done in
+        let power = try PowerRun(seed: seed)
+        events += power.events
+        let numbers = cut.map { $0..<$0 + 1 } ?? 0..<min(each, cuts - done)
+        for number in numbers { try power.cut(number) }
+        return numbers.count
+      }
+      say("\(done) cuts in \(events) events: nothing was lost")
     } catch let complaint as Complaint {
       say("\(complaint)")
       throw ExitCode.failure
     }
-  }
-
-  private func run(from first: UInt64) throws {
-    let end = minutes.map { Date(timeIntervalSinceNow: $0 * 60) } ?? .distantFuture
-    var generator = SeededGenerator(seed: first)
-    var (seed, done, events) = (first, 0, 0)
-    var last = Date()
-    while done < cuts, Date() < end {
-      let power = try PowerRun(seed: seed)
-      events += power.events
-      for number in 0..<min(each, cuts - done) {
-        try power.cut(number)
-        done += 1
-      }
-      if Date().timeIntervalSince(last) > 60 {
-        say("\(done) cuts")
-        last = Date()
-      }
-      seed = generator.next()
-    }
-    say("\(done) cuts in \(events) events: nothing was lost")
   }
 }

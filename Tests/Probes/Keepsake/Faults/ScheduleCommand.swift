@@ -3,7 +3,6 @@
 import ArgumentParser
 import Faults
 import Foundation
-import KeepsakeTesting
 
 struct ScheduleCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
@@ -19,22 +18,16 @@ struct ScheduleCommand: ParsableCommand {
   @Argument(help: "The name of a scenario.")
   var scenario: String
 
-  @Option(help: "The first schedule. (default: random)")
-  var seed: UInt64?
+  @OptionGroup var runs: SeededRuns
 
   @Option(help: "The number of schedules.")
   var schedules = 1000
-
-  @Option(help: "Stops after so many minutes.")
-  var minutes: Double?
 
   @Flag(help: "Prints each schedule's seed, steps and course.")
   var trace = false
 
   func validate() throws {
-    guard schedules > 0, (minutes ?? 1) > 0 else {
-      throw ValidationError("numbers are more than 0")
-    }
+    guard schedules > 0 else { throw ValidationError("numbers are more than 0") }
     guard ScheduledScenario.all.contains(where: { $0.name == scenario }) else {
       throw ValidationError("there is no scenario \(scenario)")
     }
@@ -46,25 +39,17 @@ struct ScheduleCommand: ParsableCommand {
     let folder = try memoryFolder()
     defer { Result { try FileManager.default.removeItem(atPath: folder) }.discardFailure() }
     let all = try Schedules(scenario, in: folder)
-    let first = seed ?? .random(in: 0...(.max >> 1))
-    say("from seed \(first)")
-    let end = minutes.map { Date(timeIntervalSinceNow: $0 * 60) } ?? .distantFuture
-    var generator = SeededGenerator(seed: first)
-    var (seed, steps, done, last) = (first, 0, 0, Date())
-    while done < schedules, Date() < end {
+    var steps = 0
+    let done = try runs.make("schedules", upTo: schedules) { seed, done in
       do {
         let course = try all.play(seed)
         if trace { say("\(seed): \(course.steps) steps, \(String(course.trace, radix: 16))") }
-        (done, steps) = (done + 1, steps + course.steps)
+        steps += course.steps
+        return 1
       } catch let failure as ScheduleFailure {
         say("seed \(seed), after \(done) that went well: \(failure)")
         throw ExitCode.failure
       }
-      if Date().timeIntervalSince(last) > 60 {
-        say("\(done) schedules")
-        last = Date()
-      }
-      seed = generator.next()
     }
     say("\(done) schedules of \(steps / max(done, 1)) steps: nothing was lost")
   }

@@ -15,7 +15,6 @@ struct FuzzFiles: ParsableCommand {
 
   @Argument(help: "Files of SQL statements, in place of random mutants.") var files: [String] = []
   @OptionGroup var extent: FuzzExtent
-  @Flag(help: "Gives each mutant to every command.") var every = false
   @Flag(help: "Prints the changes of --seed instead of using them.") var show = false
 
   func validate() throws {
@@ -45,9 +44,7 @@ struct FuzzFiles: ParsableCommand {
       let mutant = try source.mutant(seed)
       // The seed alone selects the command, so that a single seed gives the same one.
       let command = commands[Int(seed % UInt64(commands.count))]
-      for command in every ? commands : [command] {
-        try give(arena, mutant, command, "seed \(seed)")
-      }
+      try give(arena, mutant, command, "seed \(seed)")
     }
     report("fuzz", "\(count) device files, and all went well")
   }
@@ -57,7 +54,7 @@ struct FuzzFiles: ParsableCommand {
     _ name: String
   ) throws {
     do {
-      try arena.meet(mutant.files, command, mutant.0.description)
+      try arena.give(mutant.files, command, mutant.0.description)
     } catch let harm as Harm {
       report("fuzz", "\(name): \(harm)")
       try keep(mutant.files)

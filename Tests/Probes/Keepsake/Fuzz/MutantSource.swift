@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import Faults
 import Foundation
 import TestSupport
 
@@ -14,7 +15,7 @@ struct MutantSource {
     self.arena = arena
     let path = arena.path + "/base"
     try arena.whole.write(to: URL(fileURLWithPath: path))
-    mutations = try SQLMutations(PlainDatabase(path: path))
+    mutations = try SQLMutations(PlainDatabase(path))
     logged = try Self.withLog(path)
     guard let log = logged["-wal"], LogChecksums.correct(log) == log else {
       throw Harm(description: "the checksums of SQLite's log are others than ours")
@@ -23,7 +24,7 @@ struct MutantSource {
 
   /// Copies the files by another process, because this one has the connection that keeps the log.
   private static func withLog(_ path: String) throws -> [String: Data] {
-    let database = try PlainDatabase(path: path)
+    let database = try PlainDatabase(path)
     try database.execute(
       """
       PRAGMA wal_autocheckpoint = 0;
@@ -89,7 +90,7 @@ struct MutantSource {
   }
 
   private func run(_ statements: [String], in path: String) throws {
-    let database = try PlainDatabase(path: path)
+    let database = try PlainDatabase(path)
     // With pages of 1 KiB, a statement that would write gigabytes fails.
     let easy = """
       PRAGMA ignore_check_constraints = ON; PRAGMA writable_schema = ON;
@@ -98,7 +99,7 @@ struct MutantSource {
     for sql in [easy] + statements {
       do {
         try database.execute(sql)
-      } catch is PlainDatabase.Failure {}
+      } catch is ScheduleFailure {}
       if database.isInTransaction { try database.execute("ROLLBACK") }
     }
   }

@@ -1,9 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import ArgumentParser
-import Foundation
 import KeepsakeDevice
-import KeepsakeTesting
 
 struct KillsCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
@@ -19,32 +17,19 @@ struct KillsCommand: ParsableCommand {
   @Option(help: "The number of rounds.")
   var rounds = 60
 
-  @Option(help: "The first round; the same seed gives the same rounds. (default: random)")
-  var seed: UInt64?
+  @OptionGroup var runs: SeededRuns
 
   @Option(help: "Only this work: \(VictimWork.allCases.map(\.rawValue).joined(separator: ", ")).")
   var work: VictimWork?
 
-  @Option(help: "Stops after so many minutes.")
-  var minutes: Double?
-
   func validate() throws {
-    guard rounds > 0, (minutes ?? 1) > 0 else {
-      throw ValidationError("numbers are more than 0")
-    }
+    guard rounds > 0 else { throw ValidationError("numbers are more than 0") }
   }
 
   func run() throws {
-    let first = seed ?? .random(in: 0...(.max >> 1))
-    say("from seed \(first)")
     let folder = try TemporaryFolder()
     var killer = try KillRunner(folder.path)
-    let end = minutes.map { Date(timeIntervalSinceNow: $0 * 60) } ?? .distantFuture
-    var generator = SeededGenerator(seed: first)
-    // A round of a seed that is given is played as it is; the rest follow from it.
-    var seed = first
-    var last = Date()
-    for number in 0..<rounds where Date() < end {
+    _ = try runs.make("rounds", upTo: rounds) { seed, number in
       let work = work ?? VictimWork.allCases[number % VictimWork.allCases.count]
       do {
         try killer.play(work, seed)
@@ -54,11 +39,7 @@ struct KillsCommand: ParsableCommand {
         say("its files: \(try killer.keepFiles(of: seed))")
         throw ExitCode.failure
       }
-      if Date().timeIntervalSince(last) > 60 {
-        say("\(number + 1) rounds")
-        last = Date()
-      }
-      seed = generator.next()
+      return 1
     }
     say(killer.table)
     let seldom = killer.seldomHit

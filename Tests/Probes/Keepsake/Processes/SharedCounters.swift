@@ -22,7 +22,6 @@ struct AddCommand: ParsableCommand {
 
   @Argument var file: String
   @Argument(help: "The number of additions.") var count: Int
-  @Flag(help: "Ends by SIGKILL, with its device open.") var killed = false
 
   func run() throws {
     let sums = try SharedCounters(on: Device(path: file, access: .existing))
@@ -34,7 +33,6 @@ struct AddCommand: ParsableCommand {
       }
     }
     try demand(sums.failures.isEmpty, "\(sums.failures)")
-    if killed { kill(getpid(), SIGKILL) }
   }
 }
 

@@ -3,35 +3,36 @@
 import CSQLite
 
 /// A file as any program opens it with SQLite.
-final class PlainDatabase {
-  struct Failure: Error, CustomStringConvertible {
-    let description: String
-  }
-
+package final class PlainDatabase {
   private var handle: OpaquePointer?
 
-  init(path: String) throws {
+  package init(_ path: String, checkpointsAt pages: Int32 = 1000) throws {
     guard sqlite3_open(path, &handle) == SQLITE_OK else { throw failure }
+    sqlite3_busy_timeout(handle, 60_000)
+    sqlite3_wal_autocheckpoint(handle, pages)
   }
 
   deinit { sqlite3_close_v2(handle) }
 
-  private var failure: Failure { Failure(description: String(cString: sqlite3_errmsg(handle))) }
+  private var failure: ScheduleFailure {
+    ScheduleFailure("SQLite: " + String(cString: sqlite3_errmsg(handle)))
+  }
 
-  var isInTransaction: Bool { sqlite3_get_autocommit(handle) == 0 }
+  package var isInTransaction: Bool { sqlite3_get_autocommit(handle) == 0 }
 
   /// Runs statements without results.
-  func execute(_ sql: String) throws {
+  package func execute(_ sql: String) throws {
     guard sqlite3_exec(handle, sql, nil, nil, nil) == SQLITE_OK else { throw failure }
   }
 
   /// The first column of a statement's rows.
-  func texts(_ sql: String) throws -> [String] {
+  package func texts(_ sql: String) throws -> [String] {
     var statement: OpaquePointer?
     guard sqlite3_prepare_v2(handle, sql, -1, &statement, nil) == SQLITE_OK else { throw failure }
     defer { sqlite3_finalize(statement) }
     var texts: [String] = []
-    while sqlite3_step(statement) == SQLITE_ROW {
+    while case let step = sqlite3_step(statement), step != SQLITE_DONE {
+      guard step == SQLITE_ROW else { throw failure }
       texts.append(sqlite3_column_text(statement, 0).map { String(cString: $0) } ?? "")
     }
     return texts
