@@ -16,13 +16,13 @@ import Testing
   typealias Reply = ScriptedTransport.Reply
 
   private let clock = ManualClock()
-  private let made = Pauses()
+  private let made = Collected<Duration>()
 
   /// Syncs with a hub that sends other answers first.
   private func sync(after first: [Reply]) throws -> KeepsakeError? {
     let (served, clock, left, made) = (ServedHub(), clock, Left(first), made)
     let (hub, _) = try Hub.scripted(served.membership()) {
-      made.add($0)
+      made.append([$0])
     } _: { request in
       left.next() ?? served.answer(request, at: clock)
     }
@@ -42,25 +42,19 @@ import Testing
     func next() -> Reply? { replies.withLock { $0.isEmpty ? nil : $0.removeFirst() } }
   }
 
-  private final class Pauses: Sendable {
-    private let made = Mutex<[Duration]>([])
-    func add(_ pause: Duration) { made.withLock { $0.append(pause) } }
-    var all: [Duration] { made.withLock { $0 } }
-  }
-
   private func busy(_ seconds: Int) -> Reply {
     .problem(429, "too-many", "300 a minute", ["retry-after": "\(seconds)"])
   }
 
   @Test func aMergeWaitsForAHubThatIsBusyForAMoment() throws {
     #expect(try sync(after: [busy(3), busy(0), busy(10)]) == nil)
-    #expect(made.all == [.seconds(3), .seconds(1), .seconds(10)])
+    #expect(Array(made.sets.joined()) == [.seconds(3), .seconds(1), .seconds(10)])
   }
 
   @Test func aMergeWaitsAMinuteInAll() throws {
     let error = try sync(after: Array(repeating: busy(7), count: 100))
     #expect(error?.retryAfter == .seconds(7))
-    #expect(made.all == Array(repeating: .seconds(7), count: 8))
+    #expect(Array(made.sets.joined()) == Array(repeating: .seconds(7), count: 8))
   }
 
   @Test func aHubThatIsBusyBeforeEachPageIsReadToItsEnd() throws {
@@ -87,7 +81,7 @@ import Testing
     let away = Reply.problem(503, "unavailable", "no disk", ["retry-after": "1"])
     #expect(try sync(after: [away])?.retryAfter == .seconds(1))
     #expect(try sync(after: [.problem(429, "too-many", "x")])?.code == .unavailable)
-    #expect(made.all == [])
+    #expect(Array(made.sets.joined()) == [])
   }
 
   /// Listens by requests that are answered late, to these answers, each after so many seconds.
@@ -97,8 +91,8 @@ import Testing
   ///   - wait: how many seconds the hub is asked to wait.
   private func poll(
     _ answers: [(seq: Int, seconds: Int)], after stream: Reply = Reply([]), wait: Int = 25
-  ) throws -> (Pauses, events: [String]) {
-    let (start, made) = (ContinuousClock.now, Pauses())
+  ) throws -> (pauses: [Duration], events: [String]) {
+    let (start, made) = (ContinuousClock.now, Collected<Duration>())
     let left = Mutex(answers[...])
     let time = Mutex(Duration.zero)
     let events = Mutex<[String]>([])
@@ -117,18 +111,18 @@ import Testing
     let listener = SessionLoop.Listener { _ in
     } onEvent: {
     } pause: {
-      made.add($0)
+      made.append([$0])
     } chance: {
       1
     }
     let stream = EventStream(hub, listener) { newest in events.withLock { $0.append(newest) } }
     #expect(throws: KeepsakeError.self) { try stream.listen() }
-    return (made, events.withLock { $0 })
+    return (Array(made.sets.joined()), events.withLock { $0 })
   }
 
   @Test func aHubThatAnswersAtOnceAgainAndAgainIsAskedLessAndLessOften() throws {
-    let (made, events) = try poll(Array(repeating: (7, 0), count: 9))
-    #expect(made.all == [1, 2, 4, 8, 16, 25, 25, 25].map { .seconds($0) })
+    let (pauses, events) = try poll(Array(repeating: (7, 0), count: 9))
+    #expect(pauses == [1, 2, 4, 8, 16, 25, 25, 25].map { .seconds($0) })
     #expect(events == ["7-0"])
   }
 
@@ -136,18 +130,18 @@ import Testing
   @Test func aDeviceWithTooManyStreamsPollsWithoutWaiting() throws {
     let refusal = Reply.problem(
       429, "too-many", "5 streams", ["retry-after": "60"], more: #","limit":"streams","value":5"#)
-    let (made, events) = try poll([(7, 0), (7, 0), (8, 0)], after: refusal, wait: 0)
-    #expect(made.all == [.seconds(1), .seconds(1)])
+    let (pauses, events) = try poll([(7, 0), (7, 0), (8, 0)], after: refusal, wait: 0)
+    #expect(pauses == [.seconds(1), .seconds(1)])
     #expect(events == ["7-0", "8-0"])
   }
 
   @Test func newsAreHeardASecondLaterAtMost() throws {
-    let (made, events) = try poll([(1, 0), (2, 0), (3, 0), (4, 0), (5, 20), (6, 0), (7, 0)])
-    #expect(made.all == Array(repeating: .seconds(1), count: 4))
+    let (pauses, events) = try poll([(1, 0), (2, 0), (3, 0), (4, 0), (5, 20), (6, 0), (7, 0)])
+    #expect(pauses == Array(repeating: .seconds(1), count: 4))
     #expect(events == (1...7).map { "\($0)-0" })
   }
 
   @Test func aHubThatWaitsIsAskedAgainAtOnce() throws {
-    #expect(try poll(Array(repeating: (7, 25), count: 9)).0.all == [])
+    #expect(try poll(Array(repeating: (7, 25), count: 9)).pauses == [])
   }
 }

@@ -38,15 +38,7 @@ private final class Shared: UserDefaultsStore, @unchecked Sendable {
     #expect(store.name == "kept")
     try device.shell("PRAGMA wal_checkpoint(TRUNCATE)")
     #expect(store.name == "kept")
-    let script = """
-      import sqlite3, os, sys
-      connection = sqlite3.connect(sys.argv[1], isolation_level=None)
-      connection.execute("BEGIN IMMEDIATE")
-      connection.execute("UPDATE entry SET value = 'lost'")
-      os.kill(os.getpid(), 9)
-      """
-    let ending = try Command.run(Command.find("python3"), ["-c", script, device.path])
-    #expect(ending.code == 137)
+    try Folder().crash(device.path, "BEGIN IMMEDIATE", "UPDATE entry SET value = 'lost'")
     #expect(store.name == "kept" && store["name"] == "kept")
   }
 

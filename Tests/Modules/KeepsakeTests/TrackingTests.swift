@@ -2,7 +2,6 @@
 
 import Keepsake
 import Observation
-import Synchronization
 import TestSupport
 import Testing
 
@@ -31,15 +30,9 @@ private final class Untracked: UserDefaultsStore, @unchecked Sendable {
 
   /// How often a change was told of what `read` has read.
   private func track(_ read: () -> Void) -> () -> Int {
-    let count = Counter()
-    withObservationTracking(read) { count.add() }
-    return { count.value }
-  }
-
-  private final class Counter: Sendable {
-    private let count = Mutex(0)
-    var value: Int { count.withLock { $0 } }
-    func add() { count.withLock { $0 += 1 } }
+    let count = Collected<Int>()
+    withObservationTracking(read) { count.append([1]) }
+    return { count.sets.count }
   }
 
   @Test func aSettingThatWasReadNotifiesOfItsNextChangeOnce() throws {

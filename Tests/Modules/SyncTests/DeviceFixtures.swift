@@ -7,6 +7,25 @@ import KeepsakeValues
 import TestSupport
 import Testing
 
+extension MergeHooks {
+  /// The process ends at a boundary.
+  static func end(at boundary: Boundary) -> MergeHooks {
+    let end = KeepsakeError(.inputOutput, path: "", "the process ends", cure: "")
+    return MergeHooks { $0 == boundary ? end : nil }
+  }
+
+  /// Runs `body` at the first boundary of this name.
+  static func once(at boundary: Boundary, _ body: @escaping () throws -> Void) -> MergeHooks {
+    var isDone = false
+    return MergeHooks {
+      guard $0 == boundary, !isDone else { return nil }
+      isDone = true
+      #expect(throws: Never.self) { try body() }
+      return nil
+    }
+  }
+}
+
 /// A suite whose devices share a clock, which only the suite moves.
 protocol ManualClockSuite {
   var clock: ManualClock { get }

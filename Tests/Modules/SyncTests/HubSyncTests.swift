@@ -45,10 +45,9 @@ import Testing
   private func end(
     _ device: Device, pageSize: Int = 1_000, at boundary: MergeHooks.Boundary
   ) {
-    let end = KeepsakeError(.inputOutput, path: "", "the process ends", cure: "")
     clock.milliseconds += 1
     hub.clock = clock.milliseconds
-    let hooks = MergeHooks { $0 == boundary ? end : nil }
+    let hooks = MergeHooks.end(at: boundary)
     #expect(throws: KeepsakeError.self) {
       try HubSync(device, MemoryChannel(hub), pageSize: pageSize, hooks: hooks).run()
     }

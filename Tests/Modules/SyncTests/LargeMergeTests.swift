@@ -5,7 +5,6 @@ import KeepsakeCommandLine
 import KeepsakeDevice
 import KeepsakeSync
 import KeepsakeValues
-import Synchronization
 import TestSupport
 import Testing
 
@@ -54,20 +53,10 @@ import Testing
   func aWriteMeanwhileLosesNothing(_ write: (Bool, String), emptyIsFirst: Bool) throws {
     let (intoGiver, key) = write
     let devices = emptyIsFirst ? [empty, full] : [full, empty]
-    let isDone = Mutex(false)
-    let hooks = MergeHooks { [self] boundary in
-      guard boundary == .page, !isDone.withLock({ $0 }) else { return nil }
-      isDone.withLock { $0 = true }
-      clock.milliseconds += 1
-      #expect(throws: Never.self) {
-        try (intoGiver ? full : empty).write([
-          LocalWrite(store: "cloud", key: key, value: "meanwhile")
-        ])
-      }
-      return nil
+    let hooks = MergeHooks.once(at: .page) {
+      try set(intoGiver ? full : empty, key, "meanwhile")
     }
     _ = try Merge.run(devices, options: MergeOptions(chunkSize: 300), hooks: hooks)
-    #expect(isDone.withLock { $0 })
     try full.merge(with: empty)
     #expect(try full.value(key) == "meanwhile")
     try checkEqual()
@@ -76,15 +65,11 @@ import Testing
   }
 
   @Test func anObserverThatIsAddedMeanwhileIsSentTheRest() throws {
-    let tokens = Mutex<[ObservationToken]>([])
     let heard = Heard()
-    let hooks = MergeHooks { [empty] boundary in
-      guard boundary == .page, tokens.withLock({ $0.isEmpty }) else { return nil }
-      tokens.withLock { $0.append(heard.observe(empty)) }
-      return nil
-    }
+    var token: ObservationToken?
+    let hooks = MergeHooks.once(at: .page) { token = heard.observe(empty) }
     _ = try Merge.run([empty, full], options: MergeOptions(chunkSize: 300), hooks: hooks)
-    tokens.withLock { for token in $0 { token.cancel() } }
+    token?.cancel()
     #expect(heard.sets.joined().count >= Self.count - 1 - 300)
     try checkEqual()
   }

@@ -73,8 +73,7 @@ import Testing
   @Test func aStoreIsNotUpToDateBeforeAnotherDeviceHasReadIt() throws {
     try a.merge(with: b)
     try set(a, "k", 1)
-    let crash = KeepsakeError(.inputOutput, path: "", "the process ends", cure: "")
-    let hooks = MergeHooks { $0 == .pulled ? crash : nil }
+    let hooks = MergeHooks.end(at: .pulled)
     #expect(throws: KeepsakeError.self) {
       try Merge.run([a, b], options: MergeOptions(), hooks: hooks)
     }
@@ -92,13 +91,7 @@ import Testing
 
   @Test func aSourceThatTakesANewIDWhileItIsReadEndsTheMerge() throws {
     for key in ["k", "l", "m"] { try set(a, key, 1) }
-    let isDone = Mutex(false)
-    let hooks = MergeHooks { [a] boundary in
-      guard boundary == .page, !isDone.withLock({ $0 }) else { return nil }
-      isDone.withLock { $0 = true }
-      #expect(throws: Never.self) { try a.takeNewID(reason: .restore) }
-      return nil
-    }
+    let hooks = MergeHooks.once(at: .page) { [a] in try a.takeNewID(reason: .restore) }
     let options = MergeOptions(isOneWay: true, chunkSize: 2)
     expectError(.locked) { try Merge.run([a, b], options: options, hooks: hooks) }
     #expect(try Merge.run([a, b], options: options).hasConverged)
@@ -109,13 +102,7 @@ import Testing
   /// Rows that are written while a merge is under way come with it, or with the next one.
   @Test func aWriteBetweenTwoPagesIsRead() throws {
     for key in ["k", "l", "m", "n"] { try set(a, key, 1) }
-    let isDone = Mutex(false)
-    let hooks = MergeHooks { [self] boundary in
-      guard boundary == .page, !isDone.withLock({ $0 }) else { return nil }
-      isDone.withLock { $0 = true }
-      #expect(throws: Never.self) { try set(a, "k", 2) }
-      return nil
-    }
+    let hooks = MergeHooks.once(at: .page) { try set(a, "k", 2) }
     let report = try Merge.run([a, b], options: MergeOptions(chunkSize: 2), hooks: hooks)
     #expect(report.hasConverged && report.conflicts.isEmpty)
     #expect(try b.value("k") == 2)
@@ -127,8 +114,7 @@ import Testing
     let count = 10_050
     try set(b, count: count, 2)
     try set(a, count: count, 1)
-    let crash = KeepsakeError(.inputOutput, path: "", "the process ends", cure: "")
-    let hooks = MergeHooks { $0 == .pulled ? crash : nil }
+    let hooks = MergeHooks.end(at: .pulled)
     #expect(throws: KeepsakeError.self) {
       try Merge.run([a, b], options: MergeOptions(), hooks: hooks)
     }
@@ -142,8 +128,7 @@ import Testing
   @Test func aConflictThatIsLoggedAlreadyUsesUpNoNumber() throws {
     for key in ["k", "l"] { try set(b, key, "lost") }
     for key in ["k", "l"] { try set(a, key, "won") }
-    let crash = KeepsakeError(.inputOutput, path: "", "the process ends", cure: "")
-    let hooks = MergeHooks { $0 == .page ? crash : nil }
+    let hooks = MergeHooks.end(at: .page)
     for _ in 0..<3 {
       #expect(throws: KeepsakeError.self) {
         try Merge.run([a, b], options: MergeOptions(chunkSize: 1), hooks: hooks)
@@ -260,8 +245,7 @@ import Testing
     try set(a, "k", "lost")
     for key in ["k", "l"] { try set(b, key, "won") }
     if isInterrupted {
-      let crash = KeepsakeError(.inputOutput, path: "", "the process ends", cure: "")
-      let hooks = MergeHooks { $0 == .page ? crash : nil }
+      let hooks = MergeHooks.end(at: .page)
       #expect(throws: KeepsakeError.self) {
         try Merge.run([a, b], options: MergeOptions(chunkSize: 1), hooks: hooks)
       }
