@@ -10,8 +10,7 @@ let package = Package(
     .library(name: "Keepsake", targets: ["Keepsake"]),
     .library(name: "KeepsakeHub", targets: ["KeepsakeHub"]),
     .library(name: "ConfigurationKeepsake", targets: ["ConfigurationKeepsake"]),
-    .library(name: "ServiceLifecycleKeepsake", targets: ["ServiceLifecycleKeepsake"]),
-    .library(name: "MetricsKeepsake", targets: ["MetricsKeepsake"]),
+    .library(name: "KeepsakeServer", targets: ["KeepsakeServer"]),
     .library(name: "KeepsakeInjection", targets: ["KeepsakeInjection"]),
     .library(name: "KeepsakeTesting", targets: ["KeepsakeTesting"]),
     .executable(name: "kvsync", targets: ["kvsync"]),
@@ -25,8 +24,7 @@ let package = Package(
     .trait(name: "HubTLS", description: "A hub with TLS of its own.", enabledTraits: ["Hub"]),
     .trait(name: "PostgreSQL", description: "A hub over PostgreSQL.", enabledTraits: ["Hub"]),
     .trait(name: "Configuration", description: "The product ConfigurationKeepsake."),
-    .trait(name: "Services", description: "The product ServiceLifecycleKeepsake."),
-    .trait(name: "Metrics", description: "The product MetricsKeepsake."),
+    .trait(name: "Server", description: "The product KeepsakeServer."),
   ],
   dependencies: [
     // The first versions that are Sendable where Swift 6 asks; tests run with the newest.
@@ -167,15 +165,12 @@ package.targets += [
       product("Configuration", "swift-configuration", with: "Configuration"),
     ], in: "Sources/Configuration"),
   library(
-    "ServiceLifecycleKeepsake",
+    "KeepsakeServer",
     [
-      "Keepsake", "KeepsakeHub",
-      product("ServiceLifecycle", "swift-service-lifecycle", with: "Services"),
-    ], in: "Sources/Services"),
-  library(
-    "MetricsKeepsake",
-    ["Keepsake", "KeepsakeDevice", product("Metrics", "swift-metrics", with: "Metrics")],
-    in: "Sources/Metrics"),
+      "Keepsake", "KeepsakeDevice", "KeepsakeHub",
+      product("Metrics", "swift-metrics", with: "Server"),
+      product("ServiceLifecycle", "swift-service-lifecycle", with: "Server"),
+    ]),
   library("KeepsakeTesting", sync + ["Keepsake", "KeepsakeInjection", sqlite]),
   library(
     "KeepsakeCommandLine",
@@ -280,12 +275,12 @@ package.targets += [
       product("ConfigurationTesting", "swift-configuration", with: "Configuration"),
     ]),
   test(
-    "ServicesTests",
+    "ServerTests",
     hub + [
-      "ServiceLifecycleKeepsake", "MetricsKeepsake", "Keepsake", "KeepsakeTesting", logging,
-      product("ServiceLifecycle", "swift-service-lifecycle", with: "Services"),
-      product("Metrics", "swift-metrics", with: "Metrics"),
-      product("MetricsTestKit", "swift-metrics", with: "Metrics"),
+      "KeepsakeServer", "Keepsake", "KeepsakeTesting", logging,
+      product("Metrics", "swift-metrics", with: "Server"),
+      product("MetricsTestKit", "swift-metrics", with: "Server"),
+      product("ServiceLifecycle", "swift-service-lifecycle", with: "Server"),
     ]),
   test(
     "CommandTests", device + commands + ["keepsake-probe", "KeepsakeHub"], in: "Tests/Programs"),

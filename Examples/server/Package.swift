@@ -8,7 +8,7 @@ let package = Package(
   name: "server",
   platforms: [.macOS(.v15)],
   dependencies: [
-    .package(name: "Keepsake", path: "../..", traits: ["Configuration", "Services", "Metrics"]),
+    .package(name: "Keepsake", path: "../..", traits: ["Configuration", "Server"]),
     .package(url: "https://github.com/hummingbird-project/hummingbird", from: "2.5.0"),
     .package(url: "https://github.com/apple/swift-configuration", from: "1.2.0"),
     .package(url: "https://github.com/apple/swift-metrics", from: "2.13.0"),
@@ -20,8 +20,7 @@ let package = Package(
       dependencies: [
         .product(name: "Keepsake", package: "Keepsake"),
         .product(name: "ConfigurationKeepsake", package: "Keepsake"),
-        .product(name: "ServiceLifecycleKeepsake", package: "Keepsake"),
-        .product(name: "MetricsKeepsake", package: "Keepsake"),
+        .product(name: "KeepsakeServer", package: "Keepsake"),
         .product(name: "Configuration", package: "swift-configuration"),
         .product(name: "Metrics", package: "swift-metrics"),
         .product(name: "MetricsTestKit", package: "swift-metrics"),

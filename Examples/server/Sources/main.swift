@@ -10,12 +10,11 @@
 
 import Hummingbird
 import Keepsake
+import KeepsakeServer
 import Logging
 import Metrics
-import MetricsKeepsake
 import MetricsTestKit
 import ServiceLifecycle
-import ServiceLifecycleKeepsake
 
 let logger = Logger(label: "server")
 let device = try Device(path: CommandLine.arguments.dropFirst().first ?? "server.keepsake")

@@ -19,7 +19,7 @@ import Testing
         "Sources/Keepsake/Keepsake.docc/Servers.md",
         [
           "Tests/Modules/ConfigurationTests/ConfigurationArticle.swift",
-          "Tests/Modules/ServicesTests/ServicesArticle.swift",
+          "Tests/Modules/ServerTests/ServersArticle.swift",
         ], 6
       ),
       (

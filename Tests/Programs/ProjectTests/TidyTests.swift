@@ -60,8 +60,7 @@ import Testing
       "KeepsakeSettingsBundle", "KeepsakeInjection", "CKeepsake", "Logging", "Foundation",
     ],
     "Sources/Configuration": ["Keepsake", "KeepsakeValues", "Configuration"],
-    "Sources/Services": ["Keepsake", "KeepsakeHub", "ServiceLifecycle"],
-    "Sources/Metrics": ["Keepsake", "KeepsakeDevice", "Metrics"],
+    "Sources/Server": ["Keepsake", "KeepsakeDevice", "KeepsakeHub", "Metrics", "ServiceLifecycle"],
     // Neither Swift Testing nor XCTest: its users have one of them.
     "Sources/Testing": [
       "Keepsake", "KeepsakeInjection", "KeepsakeValues", "KeepsakeDevice", "KeepsakeSync",

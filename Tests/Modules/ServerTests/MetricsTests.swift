@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 
-#if Metrics
+#if Server
   import Foundation
   import Keepsake
+  import KeepsakeServer
   import KeepsakeTesting
   import Logging
-  import MetricsKeepsake
   import MetricsTestKit
   import Synchronization
   import TestSupport

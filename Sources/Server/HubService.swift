@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-#if Services
+#if Server
   public import Keepsake
   public import KeepsakeHub
   public import ServiceLifecycle

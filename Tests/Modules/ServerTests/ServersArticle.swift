@@ -2,15 +2,14 @@
 //
 // The snippets of the article, to the letter; a project test compares them.
 
-#if Services && Metrics
+#if Server
   import Keepsake
   import KeepsakeHub
+  import KeepsakeServer
   import Logging
   import Metrics
-  import MetricsKeepsake
   import MetricsTestKit
   import ServiceLifecycle
-  import ServiceLifecycleKeepsake
   import Synchronization
   import Testing
 

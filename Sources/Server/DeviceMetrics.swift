@@ -3,7 +3,7 @@
 // Labels are words of this file and codes of `KeepsakeError`, and the name that the application
 // gives a device: no key, no value, no path.
 
-#if Metrics
+#if Server
   public import Keepsake
   import KeepsakeDevice
   public import Metrics

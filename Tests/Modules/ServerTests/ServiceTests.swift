@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 
-#if Services
+#if Server
   import Dispatch
   import HubScript
   import Keepsake
   import KeepsakeHub
+  import KeepsakeServer
   import Logging
   import ServiceLifecycle
-  import ServiceLifecycleKeepsake
   import Synchronization
   import TestSupport
   import Testing
