@@ -56,7 +56,7 @@ public struct Injected<Value> {
 }
 
 /// An `@Injected` property of any type.
-protocol Fillable {
+protocol AnyInjected {
   static var type: Any.Type { get }
   var content: Any? { get }
   func fill(from container: Container) throws
@@ -64,7 +64,7 @@ protocol Fillable {
   func assigning(_ value: Any) -> (() -> Void)?
 }
 
-extension Injected: Fillable {
+extension Injected: AnyInjected {
   static var type: Any.Type { Value.self }
   var content: Any? { if case .value(let value) = slot.content { value } else { nil } }
   func fill(from container: Container) throws {
@@ -88,7 +88,7 @@ extension Container {
   }
 
   func fill(_ object: any Injectable) throws {
-    for case let (_, property as any Fillable) in try Container.properties(of: object) {
+    for case let (_, property as any AnyInjected) in try Container.properties(of: object) {
       try property.fill(from: self)
     }
   }
@@ -96,23 +96,32 @@ extension Container {
   /// Whether an object that need not be `Injectable` has `@Injected` properties.
   static func hasInjected(_ object: Any) -> Bool {
     sequence(first: Mirror(reflecting: object), next: \.superclassMirror)
-      .contains { $0.children.contains { $0.value is any Fillable } }
+      .contains { $0.children.contains { $0.value is any AnyInjected } }
   }
 
   /// The stored properties, including those of superclasses; for an `@Injected` one the wrapper.
+  ///
+  /// - Parameter mustBeNamed: whether a property without a name is an error.
   static func properties(
-    of object: any Injectable
+    of object: any Injectable, mustBeNamed: Bool = false
   ) throws(InjectionError) -> [(name: String, value: Any)] {
-    if object is any CustomReflectable {
-      throw .hidden(object, "Remove its `customMirror`, which hides them.")
+    func hidden(_ cure: String? = nil) -> InjectionError {
+      let key = AnyKey(type(of: object))
+      return InjectionError(.hidden, path: ConstructionFrame.path(to: key), cure: cure)
     }
+    if object is any CustomReflectable { throw hidden() }
     let levels = Array(sequence(first: Mirror(reflecting: object), next: \.superclassMirror))
     if let level = levels.first(where: \.lacksMetadata) {
-      throw .hidden(object, "Compile \(level.subjectType) \(Mirror.compilation).")
+      throw hidden("Compile \(level.subjectType) \(Mirror.compilation).")
     }
-    return levels.flatMap(\.children).map {
-      (String(($0.label ?? "").trimmingPrefix("_")), $0.value)
+    let properties = levels.flatMap(\.children).map {
+      (name: String(($0.label ?? "").trimmingPrefix("_")), value: $0.value)
     }
+    if mustBeNamed, properties.contains(where: \.name.isEmpty) {
+      throw hidden(
+        "Compile \(type(of: object)) with their names: without -disable-reflection-names.")
+    }
+    return properties
   }
 }
 
@@ -124,7 +133,7 @@ public func inject<T: Sendable>(_ key: Container.Key<T> = Container.Key()) -> T 
   required { try Container.current.get(key) }
 }
 
-/// The only place that traps.
+/// The only function that traps.
 func required<T>(_ supply: () throws -> T) -> T {
   do { return try supply() } catch { fatalError("\(error)") }
 }

@@ -44,34 +44,22 @@ public struct InjectionError: Error, CustomStringConvertible {
   public internal(set) var candidates: [String] = []
   /// The single errors of the code `invalid`.
   public internal(set) var problems: [InjectionError] = []
-  /// What to make before a retry can succeed.
-  var pending: Pending?
+  /// The object to make before a retry can succeed.
+  var prerequisite: Prerequisite?
   /// The fix, in one sentence.
   public let cure: String
 
-  // Weak: an application may keep an error as long as it likes.
-  struct Pending: Sendable {
-    private(set) weak var entry: Entry?
+  // Weak: an application may keep an error for any time.
+  struct Prerequisite: Sendable {
+    private(set) weak var entry: RegistrationEntry?
     /// The container that keeps the entry.
     private(set) weak var container: Container?
     /// The construction to retry; nil for the whole lookup.
-    private(set) weak var frame: Frame?
+    private(set) weak var frame: ConstructionFrame?
 
-    init(_ entry: Entry, in container: Container, for frame: Frame? = nil) {
+    init(_ entry: RegistrationEntry, in container: Container, for frame: ConstructionFrame? = nil) {
       (self.entry, self.container, self.frame) = (entry, container, frame)
     }
-  }
-
-  static func circular(_ path: [String], _ pending: Pending? = nil) -> InjectionError {
-    InjectionError(
-      code: .circular, path: path, pending: pending,
-      cure: "Set the links in `then:`, or after the objects exist.")
-  }
-
-  static func tooDeep(_ label: String) -> InjectionError {
-    InjectionError(
-      code: .tooDeep, path: [label],
-      cure: "Make so many levels by a loop, outside of the container.")
   }
 
   /// The key, the problem, the path, the candidates and the fix; then one line for each of
@@ -81,5 +69,44 @@ public struct InjectionError: Error, CustomStringConvertible {
     if path.count > 1 { text += " Path: " + path.joined(separator: " -> ") + "." }
     if !candidates.isEmpty { text += " Candidates: " + candidates.joined(separator: ", ") + "." }
     return problems.reduce(text + " " + cure) { $0 + "\n- \($1)" }
+  }
+}
+
+extension InjectionError {
+  init(
+    _ code: Code, path: [String], candidates: [String] = [], problems: [InjectionError] = [],
+    prerequisite: Prerequisite? = nil, cure: String? = nil
+  ) {
+    self.init(
+      code: code, path: path, candidates: candidates, problems: problems,
+      prerequisite: prerequisite, cure: cure ?? code.usualCure)
+  }
+
+  /// An error of a lookup that matches several registrations.
+  static func unclear(
+    _ key: AnyKey, among candidates: [RegistrationEntry]
+  ) -> InjectionError {
+    InjectionError(
+      key.name == nil ? .ambiguous : .duplicate, path: ConstructionFrame.path(to: key),
+      candidates: candidates.map(\.origin.label))
+  }
+}
+
+extension InjectionError.Code {
+  fileprivate var usualCure: String {
+    switch self {
+    case .missing: "Register it, or add `.as` with this key to the registration of its type."
+    case .ambiguous: "Make one of them, and no other, `primary: true`, or ask by name."
+    case .duplicate: "Give each its own name."
+    case .circular: "Set the links in `then:`, or after the objects exist."
+    case .tooDeep: "Make so many levels by a loop, outside of the container."
+    case .notReady: "Await `container.start()` first, or ask with `await container.resolve()`."
+    case .notKept: "Look it up by `try container.get()`, or register it as a singleton."
+    case .captured: "Use the container that is the recipe's argument."
+    case .notAClass: "Use another scope, or set it without `weak`."
+    case .hidden: "Remove its `customMirror`, which hides them."
+    case .mismatch: "Give both properties one type, or rename one of them."
+    case .invalid: "Fix each of these:"
+    }
   }
 }

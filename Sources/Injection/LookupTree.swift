@@ -4,83 +4,72 @@ import Synchronization
 
 /// A map that a thread reads without a lock while another one changes it.
 ///
-/// A binary tree in which the bits of a key's hash are the way to its node. Nodes are only added: a
-/// key stays, and its value may become nil. So a reader always finds complete nodes. O(log keys).
+/// A binary tree; the bits of a key's hash are the path to its node. Nodes are only added: a key
+/// stays, and its value may become nil. So a reader always finds complete nodes. O(log keys).
 ///
 /// The caller keeps the values alive as long as the map, and makes one change at a time.
 // Sendable: what changes is atomic.
-struct LookupTree: ~Copyable, @unchecked Sendable {
+struct LookupTree: @unchecked Sendable {
   private final class Node {
-    let key: Target
-    let value: Atomic<Unmanaged<Entry>?>
+    let key: AnyKey
+    let value: Atomic<Unmanaged<RegistrationEntry>?>
     private let zero = Atomic<Unmanaged<Node>?>(nil)
     private let one = Atomic<Unmanaged<Node>?>(nil)
 
-    init(_ key: Target, _ value: Unmanaged<Entry>?) {
+    init(_ key: AnyKey, value: Unmanaged<RegistrationEntry>?) {
       self.key = key
       self.value = Atomic(value)
     }
 
     deinit {
-      child(false)?.release()
-      child(true)?.release()
+      child(0)?.release()
+      child(1)?.release()
     }
 
-    func child(_ bit: Bool) -> Unmanaged<Node>? {
-      bit ? one.load(ordering: .acquiring) : zero.load(ordering: .acquiring)
+    /// - Parameter bits: the lowest bit selects the child.
+    func child(_ bits: UInt64) -> Unmanaged<Node>? {
+      bits & 1 == 1 ? one.load(ordering: .acquiring) : zero.load(ordering: .acquiring)
     }
 
-    func append(_ node: Unmanaged<Node>, _ bit: Bool) {
-      if bit { one.store(node, ordering: .releasing) }
-      if !bit { zero.store(node, ordering: .releasing) }
+    func append(_ node: Unmanaged<Node>, at bits: UInt64) {
+      if bits & 1 == 1 { one.store(node, ordering: .releasing) }
+      if bits & 1 == 0 { zero.store(node, ordering: .releasing) }
     }
   }
 
-  private let root = Atomic<Unmanaged<Node>?>(nil)
-
-  init() {}
-
-  deinit { root.load(ordering: .acquiring)?.release() }
+  /// The parent of the first node; its own key is not compared.
+  private let root = Node(AnyKey(Never.self), value: nil)
 
   /// The value of a key; `.some(nil)` for a key without a value, nil for an absent key.
-  func find(_ key: Target) -> Unmanaged<Entry>?? {
+  func find(_ key: AnyKey) -> Unmanaged<RegistrationEntry>?? {
     var bits = key.hash
-    var next = root.load(ordering: .acquiring)
+    var next = root.child(bits)
     while let node = next {
       if node._withUnsafeGuaranteedRef({ $0.key == key }) {
         return .some(node._withUnsafeGuaranteedRef { $0.value.load(ordering: .acquiring) })
       }
-      next = node._withUnsafeGuaranteedRef { $0.child(bits & 1 == 1) }
       bits >>= 1
+      next = node._withUnsafeGuaranteedRef { $0.child(bits) }
     }
     return nil
   }
 
   /// - Parameter adding: whether to add an absent key.
-  func set(_ value: Entry?, for key: Target, adding: Bool = true) {
+  func set(_ value: RegistrationEntry?, for key: AnyKey, adding: Bool = true) {
     let value = value.map { Unmanaged.passUnretained($0) }
     var bits = key.hash
-    var parent: (node: Unmanaged<Node>, bit: Bool)?
-    var next = root.load(ordering: .acquiring)
-    while let node = next {
-      let (isFound, child) = node._withUnsafeGuaranteedRef { node in
-        if node.key == key { node.value.store(value, ordering: .releasing) }
-        return (node.key == key, node.child(bits & 1 == 1))
-      }
-      if isFound { return }
-      parent = (node, bits & 1 == 1)
-      next = child
+    var parent = root
+    while let node = parent.child(bits)?.takeUnretainedValue() {
+      if node.key == key { return node.value.store(value, ordering: .releasing) }
+      parent = node
       bits >>= 1
     }
-    guard adding else { return }
-    let node = Unmanaged.passRetained(Node(key, value))
-    guard let parent else { return root.store(node, ordering: .releasing) }
-    parent.node._withUnsafeGuaranteedRef { $0.append(node, parent.bit) }
+    if adding { parent.append(.passRetained(Node(key, value: value)), at: bits) }
   }
 }
 
-extension Target {
-  /// The addresses of types differ in their middle bits; a product mixes them into its high ones.
+extension AnyKey {
+  /// The addresses of types differ in their middle bits. A product mixes these into its high bits.
   fileprivate var hash: UInt64 {
     let hash = (UInt64(UInt(bitPattern: id)) &* 0x9E37_79B9_7F4A_7C15).byteSwapped
     return name.map { hash ^ UInt64(truncatingIfNeeded: $0.hashValue) } ?? hash

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 // A class that was compiled without reflection metadata has a mirror without children, as if it had
-// no stored properties. Its size tells that it has some.
+// no stored properties. The size of its instances shows that it has some.
 
 extension Mirror {
   /// Whether the class has stored properties of its own that this mirror cannot show, because the
@@ -19,7 +19,7 @@ extension Mirror {
     "with reflection metadata: without -disable-reflection-metadata, in Xcode with"
     + " SWIFT_REFLECTION_METADATA_LEVEL = all"
 
-  /// Whether a class, by its full name, may use this package. Classes of Objective-C and of the
+  /// Whether a class with this full name may use this package. Classes of Objective-C and of the
   /// system do not, and reflection may not show their properties.
   package static func isClient(_ name: String) -> Bool {
     let module = name.prefix { $0 != "." }
@@ -37,7 +37,7 @@ private final class Empty {}
 
 // No public function returns the size of an instance on every platform. The standard library
 // declares these in the same way, `@usableFromInline` for its `ManagedBuffer`: programs call them
-// already, and Apple's binary interface keeps them. With a toolchain without them linking fails.
+// already, and Apple's binary interface keeps them. If a toolchain lacks them, linking fails.
 #if canImport(ObjectiveC)
   @_silgen_name("_swift_getObjCClassInstanceExtents")
   private func instanceExtents(_ type: AnyClass) -> (negative: UInt, positive: UInt)

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Registering never throws, so that a module is a plain list. `validate()`, `start()` and lookups
-// report wrong registrations.
+// Registering never throws, so a module is a plain list. `validate()`, `start()` and lookups report
+// wrong registrations.
 
 extension Container {
   /// Completes an object before the container publishes it.
@@ -21,7 +21,7 @@ extension Container {
     _ key: Key<T> = Key(), scope: Scope = .singleton, primary: Bool = false,
     make: @escaping @Sendable (Container) throws -> sending T, then: Then<T>? = nil
   ) -> Registration<T> {
-    add(key, scope, primary, then) { Box(try make($0)) }
+    add(key, scope: scope, primary: primary, then: then) { Box(try make($0)) }
   }
 
   /// Registers an asynchronous singleton, such as `{ _ in await Database.open() }`.
@@ -35,7 +35,7 @@ extension Container {
     _ key: Key<T> = Key(), primary: Bool = false,
     make: @escaping @Sendable (Container) async throws -> T, then: Then<T>? = nil
   ) -> Registration<T> {
-    add(key, .singleton, primary, then, later: { Box(try await make($0)) })
+    add(key, scope: .singleton, primary: primary, then: then, later: { Box(try await make($0)) })
   }
 
   /// Registers a singleton of the main actor, such as `{ @MainActor _ in ViewModel() }`.
@@ -46,7 +46,7 @@ extension Container {
     _ key: Key<T> = Key(), primary: Bool = false,
     make: @escaping @MainActor @Sendable (Container) throws -> T, then: Then<T>? = nil
   ) -> Registration<T> {
-    add(key, .singleton, primary, then, later: { Box(try await make($0)) })
+    add(key, scope: .singleton, primary: primary, then: then, later: { Box(try await make($0)) })
   }
 
   /// Registers an initialiser or function, such as `using: Shop.init`, and finds its arguments by
@@ -70,20 +70,22 @@ extension Container {
     using make: @escaping @Sendable (repeat each D) throws -> T,
     with keys: repeat Key<each D>, then: Then<T>? = nil
   ) -> Registration<T> {
-    var needs: [Target] = []
-    repeat needs.append((each keys).target)
-    return add(key, scope, primary, then, needs: needs) { Box(try make(repeat $0.get(each keys))) }
+    var needs: [AnyKey] = []
+    repeat needs.append((each keys).erased)
+    return add(key, scope: scope, primary: primary, then: then, needs: needs) {
+      Box(try make(repeat $0.get(each keys)))
+    }
   }
 
   @usableFromInline func add<T>(
-    _ key: Key<T>, _ scope: Scope, _ primary: Bool, _ then: Then<T>?, needs: [Target] = [],
+    _ key: Key<T>, scope: Scope, primary: Bool, then: Then<T>?, needs: [AnyKey] = [],
     now: (@Sendable (Container) throws -> AnyBox)? = nil,
     later: (@Sendable (Container) async throws -> AnyBox)? = nil
   ) -> Registration<T> {
-    var recipe = Recipe(target: key.target, scope: scope, isPrimary: primary, needs: needs)
+    var recipe = Recipe(key: key.erased, scope: scope, isPrimary: primary, needs: needs)
     (recipe.make, recipe.makeLater) = (now, later)
     if let then { recipe.then = { try then($0.open(), $1) } }
-    // A recipe that a copied recipe registers may have captured the same objects.
+    // A recipe that a copied recipe registers may have captured the same container.
     recipe.origin = CopyOrigin.current
     return Registration(container: self, entry: locked { $0.add(recipe, to: self) })
   }
@@ -91,7 +93,7 @@ extension Container {
   /// The result of `register`, to add further keys with `as`.
   public struct Registration<T>: Sendable {
     let container: Container
-    let entry: Entry
+    let entry: RegistrationEntry
   }
 }
 
@@ -105,10 +107,32 @@ extension Container.Registration where T: Sendable {
   public func `as`<U>(
     _ key: Container.Key<U>, _ up: @escaping @Sendable (T) -> U
   ) -> Self {
-    var alias = Recipe(target: key.target, isPrimary: entry.recipe.isPrimary)
+    var alias = Recipe(key: key.erased, isPrimary: entry.recipe.isPrimary)
     alias.convert = { Box(up($0.open())) }
     alias.origin = CopyOrigin.current ?? entry.recipe.origin
     _ = container.locked { $0.add(alias, to: container, base: entry) }
     return self
   }
+}
+
+/// The parameters of a registration.
+@usableFromInline
+struct Recipe: Sendable {
+  var key: AnyKey
+  var scope = Container.Scope.singleton
+  var isPrimary = false
+  /// The declared arguments of a `using:` registration.
+  var needs: [AnyKey] = []
+  var then: (@Sendable (AnyBox, Container) throws -> Void)?
+  var makeLater: (@Sendable (Container) async throws -> AnyBox)?
+  var make: (@Sendable (Container) throws -> AnyBox)?
+  /// For an alias: converts the base's object to this key's type.
+  var convert: (@Sendable (AnyBox) -> AnyBox)?
+  /// For a copy in a fresh child, and for a registration by the recipe of such a copy.
+  var origin: CopyOrigin?
+
+  /// Whether each lookup makes a new object.
+  var makesEachTime: Bool { scope == .transient && make != nil }
+  /// Whether only `set` provides the object.
+  var isGiven: Bool { make == nil && makeLater == nil && convert == nil }
 }

@@ -13,15 +13,16 @@ extension Container {
   public static func handOff(
     from source: some Injectable, to target: some Injectable, prefix: String = ""
   ) throws {
-    let given = try namedProperties(of: source).filter { $0.name.hasPrefix(prefix) }
+    let given = try properties(of: source, mustBeNamed: true).filter { $0.name.hasPrefix(prefix) }
     var assignments: [() -> Void] = [], mismatches: [String] = []
-    for case let (name, property as any Fillable) in try namedProperties(of: target) {
+    let received = try properties(of: target, mustBeNamed: true)
+    for case let (name, property as any AnyInjected) in received {
       guard let other = given.first(where: { $0.name == name })?.value,
-        let content = (other as? any Fillable).map(\.content) ?? other
+        let content = (other as? any AnyInjected).map(\.content) ?? other
       else { continue }
       let (theirs, ours) = (type(of: content), type(of: property).type)
-      let isNil = (content as? any Nillable)?.isNil ?? false
-      if isNil, !(ours is any Nillable.Type) { continue }
+      let isNil = (content as? any AnyOptional)?.isNil ?? false
+      if isNil, !(ours is any AnyOptional.Type) { continue }
       if let assignment = property.assigning(content), !isNil || theirs == ours {
         assignments.append(assignment)
       } else {
@@ -30,20 +31,8 @@ extension Container {
     }
     guard mismatches.isEmpty else {
       throw InjectionError(
-        code: .mismatch, path: ["\(type(of: target))"], candidates: mismatches,
-        cure: "Give both properties one type, or rename one of them.")
+        .mismatch, path: ["\(type(of: target))"], candidates: mismatches)
     }
     assignments.forEach { $0() }
-  }
-
-  private static func namedProperties(
-    of object: any Injectable
-  ) throws(InjectionError) -> [(name: String, value: Any)] {
-    let properties = try properties(of: object)
-    if properties.contains(where: \.name.isEmpty) {
-      throw .hidden(
-        object, "Compile \(type(of: object)) with their names: without -disable-reflection-names.")
-    }
-    return properties
   }
 }

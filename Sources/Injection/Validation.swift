@@ -10,29 +10,30 @@ extension Container {
   ///
   /// - Throws: `InjectionError` with `invalid` and all `problems`.
   public func validate() throws {
-    var problems = sequence(first: self, next: \.parent).reversed().flatMap(\.unclear)
+    var problems = lineage.reversed().flatMap(\.unclear)
     /// The visited entries by the container that their recipes use.
     var finished: [ObjectIdentifier: Set<ObjectIdentifier>] = [:]
-    var path: [(entry: Entry, site: Container)] = []
+    var path: [(entry: RegistrationEntry, site: Container)] = []
 
-    func visit(_ entry: Entry, _ asker: Container) {
+    func visit(_ entry: RegistrationEntry, from asker: Container) {
       let site = entry.recipe.scope == .transient ? asker : entry.site
       if let start = path.firstIndex(where: { $0.entry === entry && $0.site === site }) {
-        return problems.append(.circular(path[start...].map(\.entry.label) + [entry.label]))
+        return problems.append(
+          InjectionError(.circular, path: path[start...].map(\.entry.label) + [entry.label]))
       }
       if asker.isSet(entry) { return }  // Its recipe does not run.
       let isNew = finished[ObjectIdentifier(site), default: []].insert(ObjectIdentifier(entry))
       guard isNew.inserted else { return }
       path.append((entry, site))
-      for need in entry.recipe.needs { follow(need, site) }
+      for need in entry.recipe.needs { follow(need, from: site) }
       path.removeLast()
     }
-    func follow(_ need: Target, _ site: Container) {
+    func follow(_ need: AnyKey, from site: Container) {
       do throws(InjectionError) {
-        let wrapped = need.wrapped?.target
+        let wrapped = need.wrapped?.key
         var next = try site.locate(need)
         if let wrapped, next == nil { next = try site.locate(wrapped) }
-        if let next { return visit(site.isSet(next) ? next : next.origin, site) }
+        if let next { return visit(site.isSet(next) ? next : next.origin, from: site) }
         if wrapped == nil { throw site.missing(need) }
       } catch {
         if error.code == .duplicate { return }  // `unclear` reports it once.
@@ -42,20 +43,16 @@ extension Container {
       }
     }
 
-    for entry in registrations { visit(entry, self) }
+    for entry in registrations { visit(entry, from: self) }
     guard !problems.isEmpty else { return }
-    throw InjectionError(code: .invalid, path: [], problems: problems, cure: "Fix each of these:")
+    throw InjectionError(.invalid, path: [], problems: problems)
   }
 
   /// Duplicate names, and types with more than one primary registration.
   private var unclear: [InjectionError] {
-    let (byKey, byType) = locked { ($0.byKey, $0.byType.values) }
-    let names = byKey.values.compactMap { candidates -> (Target, [Entry])? in
-      let target = candidates.all[0].recipe.target
-      return target.name == nil ? nil : (target, candidates.all)
-    }
-    let types = byType.map { ($0.all[0].recipe.target.unnamed, $0.primaries) }
-    return (names + types).filter { $0.1.count > 1 }.sorted { $0.1[1].order < $1.1[1].order }
+    locked { Array($0.candidates.values) }
+      .map { ($0.key, $0.key.name == nil ? $0.primaries : $0.all) }
+      .filter { $0.1.count > 1 }.sorted { $0.1[1].order < $1.1[1].order }
       .map(InjectionError.unclear)
   }
 }

@@ -17,19 +17,19 @@ extension Container {
     return child
   }
 
-  /// A child without own registrations; see `child(fresh:_:)`.
+  /// A child without registrations of its own; see `child(fresh:_:)`.
   public func child(fresh: Bool = false) -> Container {
     fresh ? copied() : Container(parent: self)
   }
 
   /// The container whose recipe runs, or that `asCurrent` set; otherwise `main`.
   ///
-  /// In a task that a recipe started, and that outlives the container, it is the next one outwards;
-  /// if there is none, an empty container.
+  /// If a recipe started this task and its container is released, the next container outwards; if
+  /// there is none, an empty container.
   public static var current: Container {
-    guard let frame = Frame.current else { return main }
+    guard let frame = ConstructionFrame.current else { return main }
     // Not `main`, which in a test would be the application's.
-    return sequence(first: frame, next: \.caller).lazy.compactMap(\.container).first ?? Container()
+    return frame.chain.lazy.compactMap(\.container).first { _ in true } ?? Container()
   }
 
   /// Makes this container `current` while `body` runs, in this task and its child tasks.
@@ -38,17 +38,17 @@ extension Container {
   /// `Task.detached`, and code that holds another container, do not see it. A `Task` started in
   /// `body` keeps the container alive while it runs.
   public func asCurrent<R>(_ body: () throws -> R) rethrows -> R {
-    let frame = Frame(.standing, nil, self)
+    let frame = ConstructionFrame(.context, of: nil, in: self)
     defer { frame.close() }
-    return try Frame.$current.withValue(frame, operation: body)
+    return try ConstructionFrame.$current.withValue(frame, operation: body)
   }
 
   /// Makes this container `current` while `body` runs, in this task and its child tasks.
   public func asCurrent<R>(
     isolation: isolated (any Actor)? = #isolation, _ body: () async throws -> R
   ) async rethrows -> R {
-    let frame = Frame(.standing, nil, self)
+    let frame = ConstructionFrame(.context, of: nil, in: self)
     defer { frame.close() }
-    return try await Frame.$current.withValue(frame, operation: body)
+    return try await ConstructionFrame.$current.withValue(frame, operation: body)
   }
 }

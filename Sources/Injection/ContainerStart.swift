@@ -12,7 +12,7 @@ extension Container {
   /// - Throws: the error of `validate()` or of a factory; then `start()` can be called again.
   @discardableResult
   public func start() async throws -> Started {
-    try refuseCapture(Target(Container.self))
+    try refuseCapture(AnyKey(Container.self))
     update { $0.failure = nil }
     do {
       try validate()
@@ -33,7 +33,7 @@ extension Container {
   ///
   /// - Returns: the waiters.
   @discardableResult
-  private func update(_ change: (inout Start) -> Void) -> [Start.Waiter] {
+  private func update(_ change: (inout StartState) -> Void) -> [StartState.Waiter] {
     let old = locked { state in
       defer { change(&state.start) }
       return state.start
@@ -46,16 +46,16 @@ extension Container {
   /// - Throws: the last error of this container's `start()`, or the error of a `start()` that fails
   ///   while this waits; `CancellationError` when the task is cancelled.
   public func ready() async throws {
-    let line = Array(sequence(first: self, next: \.parent))
     let (stream, waiter) = AsyncThrowingStream<Never, any Error>.makeStream()
     let ticket = Ticket()
+    let lineage = lineage
     waiter.onTermination = { _ in
-      for container in line {
+      for container in lineage {
         _ = container.locked { $0.start.waiting.removeValue(forKey: ObjectIdentifier(ticket)) }
       }
     }
     defer { waiter.finish() }
-    let starts = line.map { container in
+    let starts = lineage.map { container in
       container.locked { state in
         state.start.waiting[ObjectIdentifier(ticket)] = waiter
         return (isFinished: state.start.isFinished, failure: state.start.failure)
@@ -67,36 +67,36 @@ extension Container {
     try Task.checkCancellation()
   }
 
-  /// As `get`, but also runs asynchronous recipes, of the object and of those it depends on.
+  /// As `get`, but also runs asynchronous recipes, of the object and of its dependencies.
   ///
   /// If a factory calls `get` for an asynchronous object that does not exist yet, the container
-  /// makes that one and runs the factory again. A task that waits for an object which another one
-  /// makes waits on when it is cancelled.
+  /// makes that object and runs the factory again. If another task makes the object, this one waits
+  /// for it, even when it is cancelled.
   public func resolve<T: Sendable>(_ key: Key<T> = Key()) async throws -> T {
     try await retrying { try get(key) }
   }
 
-  /// Runs `body`; when it fails for lack of an asynchronous object, makes that one and retries.
+  /// Runs `body`. If an asynchronous object is missing, makes that object and runs `body` again.
   private func retrying<R: Sendable>(
-    _ path: [Entry] = [], _ body: @Sendable () async throws -> R
+    for path: [RegistrationEntry] = [], _ body: @Sendable () async throws -> R
   ) async throws -> R {
-    // A key may be asynchronous here and in each parent. Counting by key ends the loop even if each
-    // try uses a new container.
-    var prepared: [Target: Int] = [:]
-    let most = sequence(first: self, next: \.parent).reduce(0) { count, _ in count + 1 }
+    // A key may be asynchronous here and in each parent. The count by key ends the loop even if
+    // each attempt uses a new container.
+    var prepared: [AnyKey: Int] = [:]
+    let limit = lineage.count
     while true {
       do {
         return try await body()
       } catch let error as InjectionError {
-        guard let entry = error.pending?.entry, let container = error.pending?.container,
-          prepared[entry.recipe.target, default: 0] < most
+        guard let entry = error.prerequisite?.entry, let container = error.prerequisite?.container,
+          prepared[entry.recipe.key, default: 0] < limit
         else { throw error }
-        prepared[entry.recipe.target, default: 0] += 1
+        prepared[entry.recipe.key, default: 0] += 1
         let loop = path + [entry]
         if path.contains(where: { $0 === entry }) {
-          throw InjectionError.circular(loop.map(\.label))
+          throw InjectionError(.circular, path: loop.map(\.label))
         }
-        try await retrying(loop) { try await entry.prepare(in: container) }
+        try await retrying(for: loop) { try await entry.prepare(in: container) }
       }
     }
   }
@@ -105,26 +105,23 @@ extension Container {
   /// object, as in `app.settings.username`.
   ///
   /// Reading a property runs no recipe, so it needs no `try`. It traps with the error's text, as
-  /// `inject()` does, for a key that is not registered, has no object because it is not set, or is
-  /// not a singleton's, whose recipe could fail: `get` looks such objects up. `validate()` does not
-  /// see what is read.
+  /// `inject()` does, for a key that is not registered, is not set, or is not a singleton's. Look
+  /// such objects up with `get`: their recipes could fail. `validate()` does not see these reads.
   @dynamicMemberLookup
   public struct Started: Sendable {
     let container: Container
 
-    /// The object of a declared key. O(1); it traps as said above.
+    /// The object of a declared key. O(1); traps as described above.
     public subscript<T: Sendable>(dynamicMember key: KeyPath<Key<T>.Type, Key<T>>) -> T {
-      required { try container.kept(Key<T>.self[keyPath: key].target).open() }
+      required { try container.kept(Key<T>.self[keyPath: key].erased).open() }
     }
   }
 
-  private func kept(_ target: Target) throws -> AnyBox {
-    let entry = nearest(target) { $0.choice }
+  private func kept(_ key: AnyKey) throws -> AnyBox {
+    let entry = nearest(key) { $0.choice }
     if let entry, entry.origin.recipe.scope != .singleton, !isSet(entry), !isSet(entry.origin) {
-      throw InjectionError(
-        code: .notKept, path: Frame.path(to: target),
-        cure: "Look it up by `try container.get()`, or register it as a singleton.")
+      throw InjectionError(.notKept, path: ConstructionFrame.path(to: key))
     }
-    return try demand(target)
+    return try demand(key)
   }
 }

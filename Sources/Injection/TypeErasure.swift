@@ -1,20 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// What the engine knows of values and of keys without their types; it stands on nothing else here.
+// Values and keys without their static types.
 //
-// The engine handles values in type-erased boxes. A `T` is always in a `Box<T>`, and an entry with
-// a key for `T` makes nothing else, so a typed key can unbox its value without a check at run time.
-// Only `open` does that.
+// The container handles values in type-erased boxes. A `T` is always in a `Box<T>`, and an entry
+// with a key for `T` makes nothing else, so a typed key can unbox its value without a check at run
+// time. Only `open` does that.
 
 /// A type-erased value.
 @usableFromInline
-class AnyBox: @unchecked Sendable {  // Sendable: it has no state; its subclasses state their proof.
+class AnyBox: @unchecked Sendable {  // Sendable: no state; each subclass gives its own reason.
   @inlinable init() {}
 
   /// The box to open; nil for a weak reference whose object is deallocated.
   var current: AnyBox? { self }
-  /// Whether the box keeps its value alive.
-  var lasts: Bool { true }
   /// A box with a weak reference; nil if the value is not a class instance.
   var weakly: AnyBox? { nil }
   var content: Any { self }
@@ -25,7 +23,7 @@ class AnyBox: @unchecked Sendable {  // Sendable: it has no state; its subclasse
   }
 }
 
-// Sendable: constant; and only the one caller of `make` opens a value that is not Sendable, because
+// Sendable: constant. A value that is not Sendable is only opened by the caller of `make`, because
 // every method that returns shared objects requires `T: Sendable`.
 @usableFromInline
 final class Box<T>: AnyBox, @unchecked Sendable {
@@ -49,7 +47,6 @@ private final class WeakBox<T>: AnyBox, @unchecked Sendable {
 
   init(_ object: AnyObject) { self.object = object }
 
-  override var lasts: Bool { false }
   override var current: AnyBox? {
     // Unwrap first: the optimiser of Swift 6.3 breaks the cast of a nil reference.
     guard let object else { return nil }
@@ -59,21 +56,25 @@ private final class WeakBox<T>: AnyBox, @unchecked Sendable {
 
 /// A type-erased key.
 @usableFromInline
-struct Target: Hashable, Sendable {
+struct AnyKey: Hashable, Sendable {
   @usableFromInline let type: Any.Type
   @usableFromInline let name: String?
 
-  @inlinable init(_ type: Any.Type, _ name: String? = nil) { (self.type, self.name) = (type, name) }
+  @inlinable init(_ type: Any.Type, name: String? = nil) {
+    (self.type, self.name) = (type, name)
+  }
 
   var id: ObjectIdentifier { ObjectIdentifier(type) }
-  var unnamed: Target { Target(type) }
+  var unnamed: AnyKey { AnyKey(type) }
+  /// The keys by which a lookup finds a registration with this key.
+  var matching: [AnyKey] { name == nil ? [self] : [self, unnamed] }
   /// For an optional type: the key of the wrapped type with the same name.
-  var wrapped: (type: any Nillable.Type, target: Target)? {
-    (type as? any Nillable.Type).map { ($0, Target($0.wrapped, name)) }
+  var wrapped: (type: any AnyOptional.Type, key: AnyKey)? {
+    (type as? any AnyOptional.Type).map { ($0, AnyKey($0.wrapped, name: name)) }
   }
   var label: String { name.map { "\(type) \"\($0)\"" } ?? "\(type)" }
 
-  @usableFromInline static func == (one: Target, other: Target) -> Bool {
+  @usableFromInline static func == (one: AnyKey, other: AnyKey) -> Bool {
     one.type == other.type && one.name == other.name
   }
 
@@ -83,17 +84,17 @@ struct Target: Hashable, Sendable {
   }
 }
 
-// MARK: - What the engine looks for in a value
+// MARK: - Values that the container treats specially
 
 /// An optional, which the container resolves as its wrapped type, or nil if that is not registered
 /// or not set.
-protocol Nillable {
+protocol AnyOptional {
   static var wrapped: Any.Type { get }
   static func rebox(_ box: AnyBox?) -> AnyBox
   var isNil: Bool { get }
 }
 
-extension Optional: Nillable {
+extension Optional: AnyOptional {
   static var wrapped: Any.Type { Wrapped.self }
   static func rebox(_ box: AnyBox?) -> AnyBox { Box(box?.open(as: Wrapped.self)) }
   var isNil: Bool { if case nil = self { true } else { false } }
