@@ -5,15 +5,15 @@
   import Keepsake
 
   extension Readings {
-    /// The first content of that type that the value, or another reading of it, has; nil for none.
+    /// The value, or the first other reading of it, that converts to the type; nil if none does.
     func content(as type: ConfigType) -> ConfigContent? {
       value.content(as: type) ?? others.lazy.compactMap { $0.content(as: type) }.first
     }
   }
 
   extension StoredValue {
-    /// The value as swift-configuration has it; nil for one of another type. No type is taken for
-    /// another, but for a whole number where a decimal one is asked for that is exactly the same.
+    /// The value as content of swift-configuration; nil if it has another type. The only conversion
+    /// is that of an integer to a Double that represents it exactly.
     func content(as type: ConfigType) -> ConfigContent? {
       switch type {
       case .string: read().map(ConfigContent.string)
@@ -38,7 +38,7 @@
   }
 
   extension ConfigContent {
-    /// The value as a store has it.
+    /// The value as a store keeps it.
     var stored: StoredValue {
       switch self {
       case .string(let text): .string(text)

@@ -1,34 +1,36 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Providers of swift-configuration as a layer of a store. A provider does not list its keys, and
-// has to be asked for a type: so it is asked for all types, and a setting takes the one it needs.
+// Providers of swift-configuration as a layer of a store. A provider does not list its keys, and a
+// look-up needs a type. So the layer looks a key up as each type, and a setting uses the type that
+// it needs.
 //
-// The layer has a snapshot of each provider, and another one after each change. What one key is in
-// all types is therefore of one moment.
+// The layer has a snapshot of each provider, and replaces it after each change. So the values of a
+// key in all types are of one moment.
 
 #if Configuration
   public import Configuration
   public import Keepsake
 
   extension SettingsLayer {
-    /// A layer above everything: what a provider has there cannot be set.
+    /// A layer above all others: a key with a value of a provider cannot be set.
     ///
     ///     let settings = try AppSettings(
     ///       on: device,
     ///       layers: [.managed(by: [EnvironmentVariablesProvider().prefixKeys(with: "app")])])
     ///
-    /// The key `http.port` of a store is that of swift-configuration, which each provider has under
-    /// a name of its own: `HTTP_PORT`, `--http-port`. It gives its value as one or more types: a
-    /// setting takes the first that it can read; who asks by key gets text where there is text.
+    /// The key `http.port` of a store is the key `http.port` of swift-configuration. Each provider
+    /// has its own name for it: `HTTP_PORT`, `--http-port`. A provider may have its value as
+    /// several types. A setting uses the first type that it can read; a read by key returns text if
+    /// there is text.
     ///
-    /// A reload is seen when the provider's watch reports it. Then observers of the store hear
-    /// which keys have another value, with the reason `SettingChange.Reason.reload`: of those that
-    /// a layer of the store has, those of properties, and those that are observed by name.
+    /// The layer reloads when the provider's watch reports a change. Then observers of the store
+    /// receive the keys whose values have changed, with the reason `SettingChange.Reason.reload`:
+    /// keys of the store's layers, keys of properties, and keys that are observed by name.
     ///
     /// - Parameters:
-    ///   - providers: the first that has a value gives it, as for a `ConfigReader`, which itself
-    ///     does not tell who gave a value, under which key, and whether it is secret.
-    ///   - keys: only these are asked for, so that an environment variable `USER` does not manage a
+    ///   - providers: the first one with a value wins, as for a `ConfigReader`. (A `ConfigReader`
+    ///     cannot be a layer: it does not report a value's provider, key and secrecy.)
+    ///   - keys: only these are looked up, so that an environment variable `USER` does not manage a
     ///     setting `user`.
     public static func managed(
       by providers: [any ConfigProvider], keys: KeyFilter = .all
@@ -36,7 +38,7 @@
       layer(.managed, providers, keys)
     }
 
-    /// A layer of defaults: below what was set, above registered defaults. Else as
+    /// A layer of defaults: below values that were set, above registered defaults. Otherwise like
     /// `managed(by:keys:)`.
     public static func defaults(
       from providers: [any ConfigProvider], keys: KeyFilter = .all
@@ -62,35 +64,35 @@
           }
         } catch {
           // Its text may contain a value.
-          if !Task.isCancelled { self?.report(WatchEnded(provider.providerName, error)) }
+          if !Task.isCancelled {
+            self?.report(WatchEnded(of: provider.providerName, by: error))
+          }
         }
       }
       whenReleased { task.cancel() }
     }
   }
 
-  /// A provider whose changes are not heard of any more.
+  /// A provider's watch has failed, so its changes are no longer received.
   private struct WatchEnded: Error, CustomStringConvertible {
     let description: String
 
-    init(_ provider: String, _ error: any Error) {
+    init(of provider: String, by error: any Error) {
       description =
         "\(provider) has ended its watch by an error of type \(type(of: error)), so its values "
         + "stay what they were; make the layer and its stores anew when it works again"
     }
   }
 
-  /// What providers give, of one moment of each.
+  /// A snapshot of each provider.
   private struct ProviderSnapshots: ProvidedValues {
-    private var all: [ProviderSnapshot]
+    private var all: [any ConfigSnapshot]
 
-    init(_ providers: [any ConfigProvider]) {
-      all = providers.map { ProviderSnapshot(name: $0.providerName, snapshot: $0.snapshot()) }
-    }
+    init(_ providers: [any ConfigProvider]) { all = providers.map { $0.snapshot() } }
 
     func replacing(_ index: Int, by snapshot: any ConfigSnapshot) -> ProviderSnapshots {
       var new = self
-      new.all[index].snapshot = snapshot
+      new.all[index] = snapshot
       return new
     }
 
@@ -101,26 +103,25 @@
     }
   }
 
-  /// What one provider gives.
-  private struct ProviderSnapshot: Sendable {
-    let name: String
-    var snapshot: any ConfigSnapshot
-
-    /// In the order in which a setting tries them: text for who asks by key, then what is shortest.
-    private static let types: [ConfigType] = [
+  extension ConfigType {
+    /// In the order in which a setting tries them: text first, for reads by key; then the shortest.
+    fileprivate static let inOrderOfAttempts: [ConfigType] = [
       .string, .int, .double, .bool, .stringArray, .intArray, .doubleArray, .boolArray, .bytes,
       .byteChunkArray,
     ]
+  }
 
-    func value(_ path: AbsoluteConfigKey) -> ProvidedValue? {
+  extension ConfigSnapshot {
+    /// The value in all types that the provider has it in.
+    fileprivate func value(_ path: AbsoluteConfigKey) -> ProvidedValue? {
       var readings: [StoredValue] = []
       var key = path.components.joined(separator: ".")
       var (isSecret, isRefused) = (false, false)
-      for type in Self.types {
-        switch Result(catching: { try snapshot.value(forKey: path, type: type) }) {
+      for type in ConfigType.inOrderOfAttempts {
+        switch Result(catching: { try value(forKey: path, type: type) }) {
         case .success(let result):
           key = result.encodedKey
-          // One that has no value has none of any type.
+          // A provider without a value of this type has no value of any type.
           guard let value = result.value else { break }
           readings.append(value.content.stored)
           isSecret = isSecret || value.isSecret
@@ -129,9 +130,10 @@
         if readings.isEmpty && !isRefused { return nil }
       }
       guard readings.isEmpty else {
-        return ProvidedValue(readings, provider: name, key: key, isSecret: isSecret)
+        return ProvidedValue(readings, provider: providerName, key: key, isSecret: isSecret)
       }
-      return ProvidedValue(unreadable: "it is given as no type", provider: name, key: key)
+      return ProvidedValue(
+        unreadable: "it is given as no type", provider: providerName, key: key)
     }
   }
 #endif

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// A store's values in memory, which the first look-up after a change reads again.
+// A store's values in memory. The first look-up after a change reads them again.
 //
 // Invariants
-// - The copy is of one moment, and never goes back.
-// - A copy that cannot be read again stays as it is, the failure is reported, and the next look-up
-//   tries again.
-// - Watchers get a signal, and read the present values then.
+// - The values are of one moment, and are never replaced by older ones.
+// - If a read fails, the copy keeps its values, the failure is reported, and the next look-up reads
+//   again.
+// - Watchers receive a signal, and then read the current values.
 //
-// Threading: one lock, and the store is read without it.
+// Threading: one lock. The store is read without it.
 
 #if Configuration
   import Configuration
@@ -27,18 +27,21 @@
     private let state: Mutex<State>
 
     init(
-      _ store: SettingsStore, _ identity: KeepsakeProvider.Identity
+      of store: SettingsStore, forProvider name: String,
+      secrets: SecretsSpecifier<String, StoredValue>
     ) throws(KeepsakeError) {
       self.store = store
       let moment = try store.moment()
       state = Mutex(
-        State(snapshot: StoreSnapshot(provider: identity, values: moment.values), moment: moment))
+        State(
+          snapshot: StoreSnapshot(providerName: name, secrets: secrets, values: moment.values),
+          moment: moment))
     }
 
-    /// The present values, read again if the store has changed.
-    var present: StoreSnapshot {
+    /// The current values, read again if the store has changed.
+    var current: StoreSnapshot {
       let (snapshot, moment) = state.withLock { ($0.snapshot, $0.moment) }
-      // Within a transaction nothing is read.
+      // A look-up within a transaction must not read the uncommitted values.
       if moment.isCurrent || store.isInTransaction { return snapshot }
       do throws(KeepsakeError) {
         return try read()
@@ -65,7 +68,7 @@
 
     /// - Parameters:
     ///   - key: nil for all keys.
-    ///   - update: what watchers get of a snapshot.
+    ///   - update: makes the element for watchers from a snapshot.
     func watch<Update: Sendable, Return: ~Copyable>(
       _ key: AbsoluteConfigKey?,
       _ body: (ConfigUpdatesAsyncSequence<Update, Never>) async throws -> Return,
@@ -83,7 +86,7 @@
     }
   }
 
-  /// The updates that a watcher gets, each made of the snapshot at the time of the call.
+  /// The updates for a watcher, each made from the snapshot at the time of the call.
   private struct SnapshotUpdates<Update: Sendable>: AsyncSequence, Sendable {
     let copy: StoreCopy
     /// Nil for all keys.
@@ -105,10 +108,10 @@
       mutating func next(isolation actor: isolated (any Actor)?) async -> Update? {
         while true {
           if last != nil { guard await signals.next(isolation: actor) != nil else { return nil } }
-          let present = updates.copy.present
-          if let last, present.isSame(as: last, at: updates.key) { continue }
-          last = present
-          return updates.update(present)
+          let current = updates.copy.current
+          if let last, current.isSame(as: last, at: updates.key) { continue }
+          last = current
+          return updates.update(current)
         }
       }
     }

@@ -5,14 +5,13 @@
   import Keepsake
   import KeepsakeValues
 
-  /// What a provider knows, of one moment.
+  /// The values of a store at one moment.
   struct StoreSnapshot: ConfigSnapshot {
-    let provider: KeepsakeProvider.Identity
+    let providerName: String
+    let secrets: SecretsSpecifier<String, StoredValue>
     var values: [ByteText: Readings]
-    /// How often the values were replaced.
+    /// The number of times that the values were replaced.
     var count = 0
-
-    var providerName: String { provider.name }
 
     /// - Parameter key: nil for all keys.
     func isSame(as other: StoreSnapshot, at key: AbsoluteConfigKey?) -> Bool {
@@ -21,7 +20,16 @@
     }
 
     func value(forKey key: AbsoluteConfigKey, type: ConfigType) throws -> LookupResult {
-      try provider.result(values[ByteText(key.text)], key.text, type)
+      let key = key.text
+      guard let found = values[ByteText(key)] else {
+        return LookupResult(encodedKey: key, value: nil)
+      }
+      guard let content = found.content(as: type) else {
+        throw KeepsakeProvider.WrongType(
+          provider: providerName, key: key, stored: found.value.kind, asked: type)
+      }
+      let isSecret = found.isSecret || secrets.isSecret(key: key, value: found.value)
+      return LookupResult(encodedKey: key, value: ConfigValue(content, isSecret: isSecret))
     }
   }
 
@@ -31,7 +39,7 @@
   }
 
   extension StoreSnapshot: CustomStringConvertible, CustomDebugStringConvertible {
-    /// The provider's name, and how many values there are; none of them.
+    /// The provider's name and the number of values, without the values.
     var description: String { "\(providerName)[\(values.count) values]" }
 
     /// As `description`: a value may be a secret.

@@ -1,35 +1,35 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Labels are words of this file and codes of `KeepsakeError`, and the name that the application
-// gives a device: no key, no value, no path.
+// Labels contain only names from this file, codes of `KeepsakeError`, and the application's name
+// of a device: no key, no value, no path.
 
 #if Server
   public import Keepsake
   import KeepsakeDevice
   public import Metrics
 
-  /// Counts by swift-metrics what this process does with a device, until it is released.
+  /// Counts this process's writes and merges on a device by swift-metrics, until it is released.
   ///
   ///     let metrics = DeviceMetrics(device)
   ///
-  /// Every handle on the file counts, and every merge that the device takes part in. What other
-  /// processes do does not. The article on servers lists the metrics.
+  /// It counts the writes of every handle on the file, and every merge that the device takes part
+  /// in, but no work of other processes. The article on servers lists the metrics.
   public final class DeviceMetrics: Sendable {
-    /// What is counted goes with the last handle on the file.
+    /// The observation ends with the last handle on the file.
     private let device: Device
     private let observation: ObservationToken
 
-    /// Begins to count, from zero.
+    /// Starts counting, from zero.
     ///
     /// - Parameters:
     ///   - device: is retained.
-    ///   - name: is the label `device` of each metric, to tell devices of one process apart;
-    ///     without it there is no such label.
-    ///   - factory: where the metrics are made.
+    ///   - name: the label `device` of each metric, to distinguish devices of one process; nil for
+    ///     no such label.
+    ///   - factory: makes the metrics.
     public init(
       _ device: Device, name: String? = nil, factory: any MetricsFactory = MetricsSystem.factory
     ) {
-      let counters = Counters(factory, name.map { [("device", $0)] } ?? [])
+      let counters = Counters(factory, labels: name.map { [("device", $0)] } ?? [])
       self.device = device
       observation = device.activities.add { counters.count($0) }
     }
@@ -51,7 +51,7 @@
     private let sets: Metrics.Timer
     private let mergeTimes: Metrics.Timer
 
-    init(_ factory: any MetricsFactory, _ labels: [(String, String)]) {
+    init(_ factory: any MetricsFactory, labels: [(String, String)]) {
       (self.factory, self.labels) = (factory, labels)
       func counter(_ name: String) -> Counter {
         let counter = Counter(label: "keepsake_\(name)_total", dimensions: labels, factory: factory)
@@ -69,19 +69,19 @@
     func count(_ activity: Activity) {
       switch activity {
       case .wrote(let number): writes.increment(by: number)
-      case .failed(let code): count("write", code)
+      case .failed(let code): countFailure(of: "write", code)
       case .set(let duration): sets.record(duration)
       case .merged(let tally):
         mergeTimes.record(tally.duration)
         conflicts.increment(by: tally.conflicts)
         waiting.increment(by: tally.waiting)
-        if let code = tally.failure { count("merge", code) } else { merges.increment() }
+        if let code = tally.failure { countFailure(of: "merge", code) } else { merges.increment() }
       }
     }
 
-    private func count(_ what: String, _ failure: KeepsakeError.Code) {
+    private func countFailure(of activity: String, _ code: KeepsakeError.Code) {
       Counter(
-        label: "keepsake_\(what)_failures_total", dimensions: labels + [("reason", "\(failure)")],
+        label: "keepsake_\(activity)_failures_total", dimensions: labels + [("reason", "\(code)")],
         factory: factory
       ).increment()
     }

@@ -7,13 +7,12 @@
 
   /// Keeps a device synced with a hub, as a `HubSession` does, until a graceful shutdown.
   ///
-  /// Then, and when its task is cancelled, a sync that is under way is brought to its end before
-  /// the service ends. When the hub wants nothing of this device any more, as when its token was
-  /// revoked, the service throws.
+  /// At the shutdown, and when its task is cancelled, the service completes the current sync before
+  /// it ends. If the hub refuses the device for good, for example because its token was revoked,
+  /// the service throws.
   public struct HubService: Service {
-    private typealias OnState = @Sendable (SessionState) -> Void
-
-    private let begin: @Sendable (_ also: @escaping OnState) -> HubSession
+    private let begin: @Sendable (_ onRefusal: @escaping @Sendable (KeepsakeError) -> Void)
+      -> HubSession
 
     /// - Parameters: as of `HubSession`, which begins when the service runs.
     public init(
@@ -22,12 +21,12 @@
       onSync: @escaping @Sendable (MergeReport) -> Void = { _ in },
       onFailure: @escaping @Sendable (KeepsakeError) -> Void
     ) {
-      begin = { also in
+      begin = { onRefusal in
         HubSession(
           device, hub, options: options,
           onState: { state in
             onState(state)
-            also(state)
+            if case .refused(let error) = state { onRefusal(error) }
           }, onSync: onSync, onFailure: onFailure)
       }
     }
@@ -37,9 +36,7 @@
     /// - Throws: the `KeepsakeError` for which the hub refuses the device.
     public func run() async throws {
       let (refusals, refusal) = AsyncStream<KeepsakeError>.makeStream()
-      let session = begin { state in
-        if case .refused(let error) = state { refusal.yield(error) }
-      }
+      let session = begin { refusal.yield($0) }
       let error = await cancelWhenGracefulShutdown { await refusals.first { _ in true } }
       await session.finish()
       if let error { throw error }

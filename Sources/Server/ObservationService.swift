@@ -4,18 +4,17 @@
   public import Keepsake
   public import ServiceLifecycle
 
-  /// Observes a store until a graceful shutdown; what it has heard until then is handled to its
-  /// end.
+  /// Observes a store until a graceful shutdown, and then handles the changes that it has received.
   ///
-  /// It hears of what is committed from when it is made, also before it runs. A task that is
-  /// cancelled ends after the change set that it is handling.
+  /// It observes commits from its creation on, also before it runs. When its task is cancelled, it
+  /// ends after the change set that it is handling.
   public struct ObservationService: Service {
     private typealias Sets = AsyncStream<[SettingChange]>
 
-    /// Hears of its layers as long as it lives.
+    /// Receives changes of its layers only while it is retained.
     private let store: SettingsStore
     private let sets: Sets
-    private let heard: Sets.Continuation
+    private let received: Sets.Continuation
     private let token: ObservationToken
     private let handle: @Sendable ([SettingChange]) async throws -> Void
 
@@ -23,32 +22,32 @@
     ///
     /// - Parameters:
     ///   - store: is retained.
-    ///   - keys: only changes of these.
-    ///   - handle: gets whole change sets in the order of their commits, one after the other. What
-    ///     it throws ends the service.
+    ///   - keys: only changes of these keys.
+    ///   - handle: receives one change set at a time, in the order of the commits. An error that it
+    ///     throws ends the service.
     public init(
       _ store: SettingsStore, _ keys: KeyFilter = .all,
       handle: @escaping @Sendable ([SettingChange]) async throws -> Void
     ) {
-      let (sets, heard) = Sets.makeStream()
-      (self.store, self.sets, self.heard, self.handle) = (store, sets, heard, handle)
-      token = store.observe(keys) { heard.yield($0) }
+      let (sets, received) = Sets.makeStream()
+      (self.store, self.sets, self.received, self.handle) = (store, sets, received, handle)
+      token = store.observe(keys) { received.yield($0) }
     }
 
-    /// Handles what it hears. To be called once.
+    /// Handles the change sets. Call it once.
     ///
-    /// - Throws: what the handler throws.
+    /// - Throws: the error of the handler.
     public func run() async throws {
       defer { token.cancel() }
       try await withGracefulShutdownHandler {
         for await set in sets {
-          // A stream gives what it has also in a cancelled task.
+          // A stream returns its buffered elements also in a cancelled task.
           if Task.isCancelled { return }
           try await handle(set)
         }
       } onGracefulShutdown: {
         token.cancel()
-        heard.finish()
+        received.finish()
       }
     }
   }

@@ -6,8 +6,8 @@
 
   /// Keeps two devices in sync, as a `SyncSession` does, until a graceful shutdown.
   ///
-  /// Then, and when its task is cancelled, a sync that is under way is brought to its end before
-  /// the service ends.
+  /// At the shutdown, and when its task is cancelled, the service completes the current sync before
+  /// it ends.
   public struct SyncService: Service {
     private let begin: @Sendable () -> SyncSession
 
@@ -29,7 +29,7 @@
       do {
         try await gracefulShutdown()
       } catch {
-        // The task is cancelled, which is an end as well.
+        // The task is cancelled, which ends the service too.
       }
       await session.finish()
     }

@@ -7,29 +7,15 @@ import KeepsakeDevice
 import KeepsakeValues
 import Synchronization
 
+/// The changes that a recorder has received, and the tasks that wait for the next ones.
 final class ChangeLog: Sendable {
-  struct Recorded {
-    var sets: [[SettingChange]] = []
-    /// The changes that `takeFirst` has returned: the set's number and that in the set.
-    var takenChanges: Set<[Int]> = []
-
-    mutating func takeFirst(where matches: (SettingChange) -> Bool) -> SettingChange? {
-      for (number, set) in sets.enumerated() {
-        for (place, change) in set.enumerated()
-        where !takenChanges.contains([number, place]) && matches(change) {
-          takenChanges.insert([number, place])
-          return change
-        }
-      }
-      return nil
-    }
-  }
-
   /// Returns whether to keep waiting.
-  private typealias Waiter = @Sendable (inout Recorded) -> Bool
+  private typealias Waiter = @Sendable (inout State) -> Bool
 
   private struct State {
-    var recorded = Recorded()
+    var sets: [[SettingChange]] = []
+    /// The changes that `next` has returned: the index of the set, and the index in the set.
+    var returned: Set<[Int]> = []
     var failures: [KeepsakeError] = []
     var waiters: [Int: Waiter] = [:]
     var lastID = 0
@@ -37,56 +23,60 @@ final class ChangeLog: Sendable {
 
   private let state = Mutex(State())
 
-  var sets: [[SettingChange]] { state.withLock { $0.recorded.sets } }
+  var sets: [[SettingChange]] { state.withLock { $0.sets } }
 
   var failures: [KeepsakeError] { state.withLock { $0.failures } }
 
   func append(_ failure: KeepsakeError) { state.withLock { $0.failures.append(failure) } }
 
   /// Discards the changes.
-  func clear() { state.withLock { $0.recorded = Recorded() } }
+  func clear() { state.withLock { ($0.sets, $0.returned) = ([], []) } }
 
   func append(_ changes: [SettingChange]) {
     state.withLock { state in
-      state.recorded.sets.append(changes)
-      for (id, waiter) in state.waiters.sorted(by: { $0.key < $1.key })
-      where !waiter(&state.recorded) {
+      state.sets.append(changes)
+      for (id, waiter) in state.waiters.sorted(by: { $0.key < $1.key }) where !waiter(&state) {
         state.waiters[id] = nil
       }
     }
   }
 
-  /// - Parameters:
-  ///   - take: finds the value in the recorded changes, and may mark it as taken.
-  ///   - timedOut: the error when the value is not there within the limit.
-  func wait<Value: Sendable>(
-    within limit: Duration, _ take: @escaping @Sendable (inout Recorded) -> Value?,
-    orThrow timedOut: @escaping @Sendable () -> any Error
-  ) async throws -> Value {
-    let (stream, continuation) = AsyncThrowingStream.makeStream(of: Value.self)
-    let id = register { recorded in
-      var looked = recorded
-      guard let value = take(&looked) else { return true }
-      // After the time limit the value is not delivered, so it must not count as taken.
-      if case .terminated = continuation.yield(value) { return false }
-      continuation.finish()
-      recorded = looked
-      return false
+  /// Returns the first matching change that it has not returned yet, and waits for it if necessary.
+  ///
+  /// - Returns: nil if there is none within the limit.
+  /// - Throws: `CancellationError` when the task is cancelled.
+  func next(
+    within limit: Duration, where matches: @escaping @Sendable (SettingChange) -> Bool
+  ) async throws -> SettingChange? {
+    let (stream, continuation) = AsyncStream.makeStream(of: SettingChange.self)
+    let id = register { state in
+      for (number, set) in state.sets.enumerated() {
+        for (index, change) in set.enumerated()
+        where !state.returned.contains([number, index]) && matches(change) {
+          // After the time limit the change is not delivered, so it must not count as returned.
+          if case .terminated = continuation.yield(change) { return false }
+          continuation.finish()
+          state.returned.insert([number, index])
+          return false
+        }
+      }
+      return true
     }
     defer { state.withLock { $0.waiters[id] = nil } }
     let limiter = Task {
       try await Task.sleep(for: limit)
-      continuation.finish(throwing: timedOut())
+      continuation.finish()
     }
     defer { limiter.cancel() }
-    for try await value in stream { return value }
-    throw CancellationError()
+    for await change in stream { return change }
+    try Task.checkCancellation()
+    return nil
   }
 
   private func register(_ waiter: @escaping Waiter) -> Int {
     state.withLock { state in
       state.lastID += 1
-      if waiter(&state.recorded) { state.waiters[state.lastID] = waiter }
+      if waiter(&state) { state.waiters[state.lastID] = waiter }
       return state.lastID
     }
   }

@@ -10,8 +10,8 @@ public import KeepsakeValues
 ///     settings.username = "ada"
 ///     #expect(recorder.changes(of: "username").map(\.new) == ["ada"])
 ///
-/// It has recorded a change of this thread when the write returns. For a change of another thread
-/// or process, wait with `next`: what it returned once, it does not return again.
+/// A change of this thread is recorded when the write returns. For a change of another thread or
+/// process, wait with `next`, which returns each change once.
 public final class ChangeRecorder: Sendable {
   private let log = ChangeLog()
   private let observation: ObservationToken
@@ -51,26 +51,27 @@ public final class ChangeRecorder: Sendable {
   /// Discards the recorded changes.
   public func clear() { log.clear() }
 
-  /// The first change of a key that no waiting for one change has returned yet; waits until there
-  /// is one. What was recorded before the call counts, and is returned once.
+  /// Returns the first change of a key that `next` has not returned yet, and waits for it if
+  /// necessary. Changes that were recorded before the call count too.
   ///
   /// - Parameters:
   ///   - key: the key, exactly as it is stored.
-  ///   - limit: the time to wait at most.
+  ///   - limit: the maximum time to wait.
   /// - Throws: `TimedOut`, or `CancellationError` when the task is cancelled.
   @discardableResult
   public func next(
     _ key: String, within limit: Duration = .seconds(10)
   ) async throws -> SettingChange {
-    try await wait(for: "no further change of \"\(key)\"", within: limit) { recorded in
-      recorded.takeFirst { $0.key.isSameBytes(as: key) }
+    try await next(within: limit, orReport: "no further change of \"\(key)\"") {
+      $0.key.isSameBytes(as: key)
     }
   }
 
-  /// The same for the first change that `matches`.
+  /// Returns the first change that `matches` and that `next` has not returned yet, and waits for it
+  /// if necessary.
   ///
   /// - Parameters:
-  ///   - limit: the time to wait at most.
+  ///   - limit: the maximum time to wait.
   ///   - matches: a condition; it must not use this recorder.
   /// - Throws: `TimedOut`, or `CancellationError` when the task is cancelled.
   @discardableResult
@@ -78,16 +79,15 @@ public final class ChangeRecorder: Sendable {
     within limit: Duration = .seconds(10),
     where matches: @escaping @Sendable (SettingChange) -> Bool
   ) async throws -> SettingChange {
-    try await wait(for: "no further such change", within: limit) {
-      $0.takeFirst(where: matches)
-    }
+    try await next(within: limit, orReport: "no further such change", where: matches)
   }
 
-  private func wait<Value: Sendable>(
-    for problem: String, within limit: Duration,
-    _ take: @escaping @Sendable (inout ChangeLog.Recorded) -> Value?
-  ) async throws -> Value {
-    try await log.wait(within: limit, take) { [log] in TimedOut(problem, limit, log.sets) }
+  private func next(
+    within limit: Duration, orReport problem: String,
+    where matches: @escaping @Sendable (SettingChange) -> Bool
+  ) async throws -> SettingChange {
+    if let change = try await log.next(within: limit, where: matches) { return change }
+    throw TimedOut(problem, within: limit, after: log.sets)
   }
 
   /// The expected change did not happen in time.
@@ -95,7 +95,9 @@ public final class ChangeRecorder: Sendable {
     /// The expected change, the time limit, and the keys that did change.
     public let description: String
 
-    fileprivate init(_ problem: String, _ limit: Duration, _ sets: [[SettingChange]]) {
+    fileprivate init(
+      _ problem: String, within limit: Duration, after sets: [[SettingChange]]
+    ) {
       let keys = sets.map { set in
         " [" + set.map { "\($0.store)/\($0.key)" }.joined(separator: ", ") + "]"
       }

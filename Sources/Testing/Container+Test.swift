@@ -9,15 +9,15 @@ extension Container {
   /// A copy of this container's registrations for one test, with new objects on in-memory devices.
   /// (A plain child would share the objects that already exist, and their device.)
   ///
-  /// Each registration of a `Device` has an in-memory one, whatever its name, its scope and its
+  /// Each registration of a `Device` makes an in-memory one, whatever its name, its scope and its
   /// recipe. A recipe of this container throws `KeepsakeError` with `permissionDenied` if it opens
-  /// a file, or if it hands out a store or device on a file, unless the test has set or registered
-  /// a store or device on that file: it should get its device from the container. Devices and
+  /// a file, or if it returns a store or device on a file, unless the test has set or registered a
+  /// store or device on that file. A recipe should get its device from the container. Devices and
   /// stores that were `set` are not shared: lookups throw until the test sets its own.
   ///
-  /// Not seen are a device that another object or another container holds, if it was opened before
-  /// and a recipe uses it without handing it out, and a file that a recipe opens outside its own
-  /// task, such as in `Task.detached` or on a `DispatchQueue`.
+  /// Not detected: a recipe that uses, but does not return, a device that was opened before and
+  /// that another object or container holds; and a recipe that opens a file outside its own task,
+  /// such as in `Task.detached` or on a `DispatchQueue`.
   ///
   /// - Parameters:
   ///   - clock: the devices' clock.
@@ -56,7 +56,7 @@ private final class TestFiles: Sendable {
 }
 
 extension Device {
-  /// The device that an object is, or is on.
+  /// The device itself, or the device of a store; nil for any other object.
   fileprivate static func of(_ object: Any) -> Device? {
     object as? Device ?? (object as? SettingsStore)?.device
   }

@@ -8,7 +8,7 @@
 
   extension SettingsStore {
     /// Records an issue of the running test for each failure of this store that could not be
-    /// thrown, until the result is released: for those before this call too.
+    /// thrown, including earlier failures, until the result is released.
     ///
     ///     let failures = settings.failuresAreIssues()
     ///     defer { failures.cancel() }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The bytes of a device's file and of its write-ahead log at one moment: what `kill -9` leaves,
-// what `cp -a` copies, what a restored virtual machine finds.
+// The bytes of a device's file and of its write-ahead log at one moment, as `kill -9` leaves them,
+// `cp -a` copies them, or a restored virtual machine finds them.
 //
 // They are read through SQLite's own descriptors: closing another one would drop SQLite's locks on
 // the file (https://www.sqlite.org/howtocorrupt.html, section 2.2). The write lock keeps other
@@ -19,8 +19,8 @@ struct FileImage: Sendable {
 
   init(of device: Device) throws(KeepsakeError) {
     (file, log) = try device.core.write { connection in
-      let file = try Self.bytes(connection.databaseFile(), device.path)
-      return ((file, try Self.bytes(connection.logFile(), device.path)), [])
+      let file = try Self.bytes(connection.databaseFile(), path: device.path)
+      return ((file, try Self.bytes(connection.logFile(), path: device.path)), [])
     }
   }
 
@@ -42,7 +42,7 @@ struct FileImage: Sendable {
   }
 
   private static func bytes(
-    _ file: UnsafeMutablePointer<sqlite3_file>, _ path: String
+    _ file: UnsafeMutablePointer<sqlite3_file>, path: String
   ) throws -> Data {
     func check(_ code: Int32) throws(KeepsakeError) {
       guard code == SQLITE_OK else {

@@ -57,25 +57,25 @@ extension Device {
 
 /// One true time, and a clock for each device that may be ahead or behind.
 ///
-/// Each reading of a clock first advances all of them by a millisecond, so that of two writes the
-/// second one has the later time, on whichever devices.
+/// Each reading of a clock first advances all of them by a millisecond, so a later write has a
+/// later time, on any devices.
 final class SimulatedTime: Sendable {
   private let clocks = Mutex<[ManualClock]>([])
   /// The true time.
-  private let right = ManualClock()
+  private let trueClock = ManualClock()
 
   var all: [ManualClock] { clocks.withLock { $0 } }
 
-  var now: Date { right.now }
+  var now: Date { trueClock.now }
 
   /// - Parameter original: the clock whose time to copy; nil for the true time.
   func addClock(like original: ManualClock? = nil) {
-    let start = (original ?? right).milliseconds
+    let start = (original ?? trueClock).milliseconds
     clocks.withLock { $0.append(ManualClock(milliseconds: start)) }
   }
 
   func advance(by duration: Duration) {
-    for clock in all + [right] { clock.advance(by: duration) }
+    for clock in all + [trueClock] { clock.advance(by: duration) }
   }
 
   func wallClock(of clock: ManualClock) -> WallClock {

@@ -7,16 +7,16 @@ import KeepsakeValues
 extension SimulatedDevices {
   /// The devices did not converge.
   public struct NotSettled: Error, Sendable, CustomStringConvertible {
-    /// The differences or entries that wait, the seed, and the history.
+    /// The differences or waiting entries, the seed, and the history.
     public let description: String
   }
 
   /// Syncs all devices until a round changes nothing, and checks that their contents are equal.
-  /// Before each round it waits until the stores' `resolveConflicts` have decided what there was.
+  /// Before each round it waits until the stores' `resolveConflicts` have handled all conflicts.
   ///
   /// - Parameters:
   ///   - rounds: the maximum number of rounds.
-  ///   - limit: how long the resolving before a round may take at most.
+  ///   - limit: the maximum time to wait for the resolvers before a round.
   /// - Returns: the number of rounds.
   /// - Throws: `NotSettled`, or `KeepsakeError` when a merge fails.
   @discardableResult
@@ -35,10 +35,10 @@ extension SimulatedDevices {
       guard report.hasConverged, try differences().isEmpty else { break }
       return round
     }
-    throw NotSettled(description: try failure(rounds, waiting))
+    throw NotSettled(description: try failure(after: rounds, waiting: waiting))
   }
 
-  /// What a resolver writes wakes other devices' too, so all have to be quiet.
+  /// Waits for all devices, because a resolver's writes may wake the resolvers of other devices.
   private func waitForResolvers(_ limit: Duration) throws {
     for place in indices where !self[place].core.shared.pending.wait(seconds: limit / .seconds(1)) {
       throw NotSettled(
@@ -65,7 +65,9 @@ extension SimulatedDevices {
 
   private func show(_ value: StoredValue?) -> String { value.map { "\($0)" } ?? "nothing" }
 
-  private func failure(_ rounds: Int, _ waiting: [MergeReport.Waiting]) throws -> String {
+  private func failure(
+    after rounds: Int, waiting: [MergeReport.Waiting]
+  ) throws -> String {
     let future = indices.compactMap { place in
       let count = waiting.count { $0.into == place }
       return count == 0

@@ -3,8 +3,8 @@
 // Devices of a test, on real files. Invariants:
 // - The seed determines all random choices: replica IDs, mark bits and times, so the same calls
 //   leave the same entries with the same timestamps.
-// - Each device is open here, on the file of its number. A crash or a restore replaces the file;
-//   older handles keep the old file, can read it, and refuse every write.
+// - Each device has one open handle here, on the file with its number. A crash or a restore
+//   replaces the file; older handles keep the old file, can read it, and refuse every write.
 
 import Foundation
 public import KeepsakeDevice
@@ -20,8 +20,8 @@ import KeepsakeValues
 ///     try devices.settle()
 ///
 /// Their files are in a temporary folder, deleted with the last device. Each reading of a clock
-/// advances the time by a millisecond, so a later write has a later time. `advance(by:)` moves all
-/// clocks; a test can set each device's own, in `clocks`, wrong.
+/// advances the time by a millisecond, so a later write has a later time. `advance(by:)` advances
+/// all clocks; a test can set the clock of one device wrong, in `clocks`.
 ///
 /// Not thread-safe.
 public final class SimulatedDevices {
@@ -101,7 +101,7 @@ public final class SimulatedDevices {
     _ places: [Int], options: MergeOptions
   ) throws(KeepsakeError) -> MergeReport {
     history.append("merge " + places.map(String.init).joined(separator: " "))
-    // A generator of its own: an observer of the merge may call this object.
+    // The merge has its own generator, because an observer of the merge may call this object.
     let generator = Generator(SeededGenerator(seed: identities.next()))
     return try Merge.run(
       places.map { devices[$0] }, options: options,
@@ -138,7 +138,7 @@ public final class SimulatedDevices {
   }
 
   /// Stops a device as `kill -9` stops its process, and opens it again: committed writes remain,
-  /// uncommitted ones are lost, and the file was not closed nor its log truncated.
+  /// uncommitted writes are lost, the file is not closed, and its log is not truncated.
   ///
   /// Within a transaction of the device, its writes are lost even if it commits later. Handles and
   /// stores from before the crash read the old file and refuse to write: create new ones.
