@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// One import for an application: the stores, and what their interfaces speak of.
-// Not the container: its names, as `Container` and `inject`, are those of others too.
+// `import Keepsake` is all that an application needs: it exports the modules whose types the stores
+// use. Not `KeepsakeInjection`: other libraries also have names such as `Container` and `inject`.
 
 @_exported public import KeepsakeDevice
 @_exported public import KeepsakeSessions

@@ -17,7 +17,7 @@ public import KeepsakeValues
 public struct SettingKey<Value: Sendable>: Sendable {
   /// Where the value is stored.
   public let name: String
-  /// The setting's value when no layer of the store has one.
+  /// The setting's value if no layer of the store has one.
   public var defaultValue: Value { fallback.value }
 
   @usableFromInline let fallback: SettingDefault<Value>
@@ -34,7 +34,7 @@ public struct SettingKey<Value: Sendable>: Sendable {
     self.init(name, .constant(defaultValue), SettingCodec())
   }
 
-  /// A key of an optional: nil when there is no value; setting nil removes the key.
+  /// A key of an optional: nil if there is no value; setting nil removes the key.
   @inlinable
   public init(
     _ name: String, default defaultValue: Value = nil

@@ -15,9 +15,9 @@ extension Container.Key where Value == CloudKeyValueStore {
 
 /// Modules for a container, as in `Container(StoreModules.userDefaults, application)`.
 ///
-/// Each registers a store under a well-known key. When the application registers a subclass of its
-/// own, before or after, that one serves both keys and no other store is made; of several
-/// subclasses the one with `primary: true`. The stores are on the registered `Device`.
+/// Each registers a store under a well-known key. If the application registers a subclass of its
+/// own, before or after, its instance is used for both keys; of several subclasses, that of the one
+/// with `primary: true`. The stores are on the registered `Device`.
 public enum StoreModules {
   /// Registers `.userDefaults`, seeded by the registered `SettingsBundle` if there is one.
   public static func userDefaults(_ container: Container) {
