@@ -4,10 +4,10 @@
   import Configuration
   import Keepsake
 
-  extension Readings {
+  extension ValueInForce {
     /// The value, or the first other reading of it, that converts to the type; nil if none does.
     func content(as type: ConfigType) -> ConfigContent? {
-      value.content(as: type) ?? others.lazy.compactMap { $0.content(as: type) }.first
+      value.content(as: type) ?? otherReadings.lazy.compactMap { $0.content(as: type) }.first
     }
   }
 

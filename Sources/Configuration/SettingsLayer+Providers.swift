@@ -69,7 +69,7 @@
           }
         }
       }
-      whenReleased { task.cancel() }
+      retain(ObservationToken { task.cancel() })
     }
   }
 

@@ -19,8 +19,8 @@
   final class StoreCopy: Sendable {
     private struct State {
       var snapshot: StoreSnapshot
-      /// The moment at which the snapshot was read.
-      var moment: StoreMoment
+      /// The values of which the snapshot was made.
+      var values: StoreValues
     }
 
     private let store: SettingsStore
@@ -31,37 +31,37 @@
       secrets: SecretsSpecifier<String, StoredValue>
     ) throws(KeepsakeError) {
       self.store = store
-      let moment = try store.moment()
+      let values = try store.readAllValues()
       state = Mutex(
         State(
-          snapshot: StoreSnapshot(providerName: name, secrets: secrets, values: moment.values),
-          moment: moment))
+          snapshot: StoreSnapshot(providerName: name, secrets: secrets, values: values.values),
+          values: values))
     }
 
     /// The current values, read again if the store has changed.
     var current: StoreSnapshot {
-      let (snapshot, moment) = state.withLock { ($0.snapshot, $0.moment) }
+      let (snapshot, values) = state.withLock { ($0.snapshot, $0.values) }
       // A look-up within a transaction must not read the uncommitted values.
-      if moment.isCurrent || store.isInTransaction { return snapshot }
+      if values.areCurrent || store.isInTransaction { return snapshot }
       do throws(KeepsakeError) {
         return try read()
       } catch {
-        store.reportUnread(error)
+        store.backing.reportReadAllFailure(error)
         return snapshot
       }
     }
 
     /// The values that the store has now.
     func read() throws(KeepsakeError) -> StoreSnapshot {
-      let moment = try store.moment()
+      let values = try store.readAllValues()
       return state.withLock { state in
         // Another thread may have read later values meanwhile.
-        guard moment.transaction >= state.moment.transaction else { return state.snapshot }
-        if moment.values != state.moment.values {
-          state.snapshot.values = moment.values
+        guard values.transaction >= state.values.transaction else { return state.snapshot }
+        if values.values != state.values.values {
+          state.snapshot.values = values.values
           state.snapshot.count += 1
         }
-        state.moment = moment
+        state.values = values
         return state.snapshot
       }
     }

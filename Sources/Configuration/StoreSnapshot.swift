@@ -9,7 +9,7 @@
   struct StoreSnapshot: ConfigSnapshot {
     let providerName: String
     let secrets: SecretsSpecifier<String, StoredValue>
-    var values: [ByteText: Readings]
+    var values: [ByteText: ValueInForce]
     /// The number of times that the values were replaced.
     var count = 0
 

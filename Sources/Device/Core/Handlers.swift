@@ -16,9 +16,12 @@ package final class Handlers<Event: Sendable>: Sendable {
 
   package init() {}
 
+  /// The handlers that are there now.
+  package var all: [Handler] { handlers.withLock { Array($0.values) } }
+
   /// Calls the handlers on this thread, without a lock.
   package func notify(_ event: Event) {
-    for handler in handlers.withLock({ Array($0.values) }) { handler(event) }
+    for handler in all { handler(event) }
   }
 
   /// Adds a handler until the result is released. O(1).

@@ -11,6 +11,17 @@ package struct StoreObservation: Sendable {
   package let token: ObservationToken
 }
 
+/// The change of a key's value by a reload of a layer.
+package struct LayerChange: Sendable {
+  let key: ByteText
+  let old: StoredValue?
+  let new: StoredValue?
+
+  package init(_ key: ByteText, from old: StoredValue?, to new: StoredValue?) {
+    (self.key, self.old, self.new) = (key, old, new)
+  }
+}
+
 extension Device {
   /// As the public `observe`.
   ///
@@ -33,8 +44,7 @@ extension Device {
 
   /// Puts what has changed besides the file into the queue for some observers of a store.
   package func announce(
-    _ changes: [(key: ByteText, old: StoredValue?, new: StoredValue?)], store: String,
-    to observers: [StoreObservation]
+    _ changes: [LayerChange], store: String, to observers: [StoreObservation]
   ) throws(KeepsakeError) {
     guard !changes.isEmpty, !observers.isEmpty else { return }
     let now = HybridTimestamp(milliseconds: clock.milliseconds)

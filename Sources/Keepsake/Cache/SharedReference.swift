@@ -2,20 +2,20 @@
 //
 // A reference that is read without a lock, and without retaining its object.
 //
-// When may the object be released? A reader counts itself in, loads the pointer, copies what it
-// needs and counts itself out. A writer that replaces the pointer releases the old object once
+// When may the object be released? A reader increments a count, loads the pointer, copies what it
+// needs and decrements the count. A writer that replaces the pointer releases the old object once
 // every count has been zero after that. A reader writes the count and then reads the pointer, a
 // writer writes the pointer and then reads the counts, all sequentially consistent: so the writer
 // sees the reader's count, or the reader the new pointer (Dekker's argument), and then all of the
-// new object, which was made before the exchange. What a reader did before it counted itself out
-// happens before the writer reads a zero: the counts are one release sequence, of which the writer
-// acquires the last.
+// new object, which was made before the exchange. What a reader did before it decremented its count
+// happens before the writer reads a zero: the operations on a count are one release sequence, of
+// which the writer acquires the last.
 //
 // Objects that the object refers to by such pointers are as safe: a thread that replaces one sees
-// each reader that counted itself in before it loaded the pointer.
+// each reader that incremented its count before it loaded the pointer.
 //
-// A reader must retain its copies before it counts itself out. So `leave` is never inlined, and
-// `extendLifetime` precedes `giveBack`: the optimiser moves no retain below either.
+// A reader must retain its copies before it decrements the count. So `ReaderCount.end` is never
+// inlined, and `extendLifetime` precedes it: the optimiser moves no retain below either.
 //
 // One count for all would be as slow as a lock between threads, so there are several, each in its
 // own cache lines, and a thread uses one of them.
@@ -37,70 +37,79 @@ package struct SharedReference<Object: AnyObject & Sendable>: ~Copyable, @unchec
 
   package init() {}
 
-  deinit { Readers.release(pointer.load(ordering: .acquiring)) }
+  deinit { RetiredObjects.release(pointer.load(ordering: .acquiring)) }
 
-  /// The object, which lives until the loan is given back. A loan lasts a few instructions, because
-  /// a thread that replaces the object waits for it.
+  /// The object, which lives until `end()`. Call that after a few instructions: a thread that
+  /// replaces the object waits for it.
   @usableFromInline
-  package struct Loan {
+  package struct Borrowed {
     @usableFromInline package let object: Unmanaged<Object>
-    @usableFromInline let reader: Reader
+    @usableFromInline let count: ReaderCount
 
     @inlinable @inline(__always)
-    package func giveBack() { reader.leave() }
+    package func end() { count.end() }
   }
 
-  /// - Returns: nil when there is no object.
+  /// - Returns: nil if there is no object.
   @inline(__always)
-  package func borrow() -> Loan? {
-    let reader = Reader()
-    guard let object = peek() else {
-      reader.leave()
+  package func borrow() -> Borrowed? {
+    let count = ReaderCount()
+    guard let object = unretained() else {
+      count.end()
       return nil
     }
-    return Loan(object: object, reader: reader)
+    return Borrowed(object: object, count: count)
   }
 
-  /// The object, valid as long as a loan of any reference that the caller already has.
+  /// The object, which lives as long as the caller borrows any object.
   @inline(__always)
-  func peek() -> Unmanaged<Object>? {
+  func unretained() -> Unmanaged<Object>? {
     pointer.load(ordering: .sequentiallyConsistent).map { Unmanaged<Object>.fromOpaque($0) }
   }
 
   /// The object, retained for the caller.
   package var object: Object? {
-    guard let loan = borrow() else { return nil }
-    let object = loan.object.takeUnretainedValue()
+    guard let borrowed = borrow() else { return nil }
+    let object = borrowed.object.takeUnretainedValue()
     extendLifetime(object)
-    loan.giveBack()
+    borrowed.end()
     return object
   }
 
-  /// Must not be called with a lock: it releases the old object, whose deinit may read and change
+  /// Do not call this with a lock: it releases the old object, whose deinit may read and change
   /// settings.
   package func replace(by object: Object) {
     let new = UnsafeRawPointer(Unmanaged.passRetained(object).toOpaque())
-    Readers.retire(pointer.exchange(new, ordering: .sequentiallyConsistent))
+    RetiredObjects.retire(pointer.exchange(new, ordering: .sequentiallyConsistent))
   }
 }
 
-/// A reader that is counted in.
+/// The count that a reader has incremented.
 @usableFromInline
-struct Reader {
+struct ReaderCount {
   private let count: UnsafeMutablePointer<Atomic<Int>>
 
+  /// Increments the count of this thread, which is its own unless there are more threads than
+  /// counts.
   @inline(__always)
   init() {
-    count = Readers.place
+    count = Self.at(keepsake_thread_number())
     count.pointee.wrappingAdd(1, ordering: .sequentiallyConsistent)
   }
 
-  /// Counts it out.
+  /// Decrements it.
   @inline(never) @usableFromInline
-  func leave() { count.pointee.wrappingSubtract(1, ordering: .releasing) }
+  func end() { count.pointee.wrappingSubtract(1, ordering: .releasing) }
+
+  /// The counts are never deallocated: a reader may still run when the process exits.
+  @inline(__always)
+  fileprivate static func at(_ index: UInt32) -> UnsafeMutablePointer<Atomic<Int>> {
+    keepsake_reader_count(index).assumingMemoryBound(to: Atomic<Int>.self)
+  }
 }
 
-private enum Readers {
+/// Objects that were replaced, and that readers may still use.
+private enum RetiredObjects {
   /// Above this number of retired objects, `retire` waits for readers.
   private static let spinLimit = 64
 
@@ -112,7 +121,7 @@ private enum Readers {
 
     mutating func isOver() -> Bool {
       for index in 0..<UInt32(keepsake_reader_places) where busy & 1 << index != 0 {
-        let readers = count(index).pointee.load(ordering: .sequentiallyConsistent)
+        let readers = ReaderCount.at(index).pointee.load(ordering: .sequentiallyConsistent)
         if readers == 0 { busy &= ~(1 << index) }
       }
       return busy == 0
@@ -121,17 +130,7 @@ private enum Readers {
 
   private static let waiting = Mutex<[Waiting]>([])
 
-  /// The counts are never deallocated: a reader may still run when the process exits.
-  @inline(__always)
-  private static func count(_ place: UInt32) -> UnsafeMutablePointer<Atomic<Int>> {
-    keepsake_reader_count(place).assumingMemoryBound(to: Atomic<Int>.self)
-  }
-
-  /// The count of this thread, its own as long as there are not more threads than counts.
-  @inline(__always)
-  static var place: UnsafeMutablePointer<Atomic<Int>> { count(keepsake_thread_number()) }
-
-  /// Releases an object when no reader can use it any more: at once, or when others are retired.
+  /// Releases an object when no reader can use it any more: now, or when another object is retired.
   ///
   /// - Parameter object: a retained object that no new reader can find.
   static func retire(_ object: UnsafeRawPointer?) {
@@ -150,7 +149,7 @@ private enum Readers {
       for object in over { release(object) }
       guard rest > spinLimit else { return }
       rounds += 1
-      // The reader may have a lower priority, and get no processor from `sched_yield`.
+      // `sched_yield` does not yield to a reader with a lower priority.
       if rounds < 100 { sched_yield() } else { usleep(100) }
     }
   }

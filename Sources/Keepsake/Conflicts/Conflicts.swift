@@ -2,40 +2,42 @@
 //
 // Conflicts of one store, for the application.
 
-import Foundation
+import Dispatch
 public import KeepsakeDevice
+import KeepsakeSync
 import KeepsakeValues
+import Synchronization
 
 extension SettingsStore {
-  /// The writes to this store that lost to a write made without knowledge of them, the oldest
-  /// first. See `Device.conflicts(store:)` for which device logs them.
+  /// The unresolved conflicts of this store, the oldest first: writes that lost to a concurrent
+  /// write. See `Device.conflicts(store:)` for which device logs them.
   ///
-  /// - Throws: `KeepsakeError` when the file cannot be read.
+  /// - Throws: `KeepsakeError` if the file cannot be read.
   public var conflicts: [Conflict] {
     get throws(KeepsakeError) { try device.conflicts(store: storeName) }
   }
 
-  /// Lets the application decide every conflict of this store: now those that are open, and later
-  /// each when the merge that found it is over, until the result is released.
+  /// Calls `resolve` for each conflict of this store, until the result is released: now for the
+  /// open ones, and later for each new one, after the merge that found it.
   ///
-  /// `resolve` runs on a thread of its own, in a transaction which also notes that the conflict is
-  /// resolved: of several processes one does it, once, and after a crash it is done again. What it
-  /// throws, or what cannot be read, is reported in `failures`; that conflict and those after it
-  /// stay open until the next commit, or until this is called again.
+  /// `resolve` runs on a thread of its own, in a transaction that also marks the conflict as
+  /// resolved. If several processes call this, one of them resolves a conflict; after a crash it is
+  /// resolved again. An error, also of `resolve`, is reported in `failures`; then this conflict and
+  /// the later ones stay open until the next commit, or until this is called again.
   ///
   ///     let token = settings.resolveConflicts { [settings] conflict in
   ///       guard let lost = try settings.$tags.lost(in: conflict) else { return }
   ///       settings.tags.formUnion(lost)
   ///     }
   ///
-  /// - Parameter resolve: writes the store as ever, or nothing to leave the winner in force; it
-  ///   cannot merge. Where the same closure runs on two devices it should come to the same value on
+  /// - Parameter resolve: may write to the store; if it writes nothing, the winner stays in force.
+  ///   It cannot merge. If the same closure runs on two devices, it should write the same value on
   ///   both.
   public func resolveConflicts(
     _ resolve: @escaping @Sendable (Conflict) throws -> Void
   ) -> ObservationToken {
     let resolver = ConflictResolver(backing, resolve)
-    let token = backing.observe(nil) { _ in resolver.wake() }
+    let token = backing.observers.add(nil) { _ in resolver.wake() }
     resolver.wake()
     return ObservationToken {
       token.cancel()
@@ -44,29 +46,73 @@ extension SettingsStore {
   }
 }
 
+/// Calls an application's resolver for open conflicts, on a thread of its own, when no merge is
+/// under way in this process.
+private final class ConflictResolver: Sendable {
+  /// The resolver has ended.
+  private struct Ended: Error {}
+
+  private let backing: Backing
+  private let resolve: @Sendable (Conflict) throws -> Void
+  private let hasEnded = Mutex(false)
+  private let queue = DispatchQueue(label: "keepsake.conflicts", qos: .utility)
+
+  init(_ backing: Backing, _ resolve: @escaping @Sendable (Conflict) throws -> Void) {
+    self.backing = backing
+    self.resolve = resolve
+  }
+
+  func end() { hasEnded.withLock { $0 = true } }
+
+  /// Resolves the open conflicts on the resolver's queue.
+  func wake() {
+    let pending = backing.device.core.shared.pending
+    pending.begin()
+    queue.async { [self] in
+      defer { pending.end() }
+      Lease.waitUntilOver()
+      do {
+        try checkEnd()
+        _ = try backing.device.resolveConflicts(store: backing.store) { conflict in
+          try checkEnd()
+          try resolve(conflict)
+        }
+      } catch is Ended {
+      } catch {
+        // Wraps a `SettingFailure` too: the operation that failed is the conflict's.
+        let failure = SettingFailure(.resolve, error, store: backing.store)
+        backing.failures.report(.resolve, failure)
+      }
+    }
+  }
+
+  private func checkEnd() throws { if hasEnded.withLock({ $0 }) { throw Ended() } }
+}
+
 extension Setting {
-  /// The value of this setting that lost a conflict; nil if the conflict is about another key, or a
+  /// The value of this setting that lost a conflict; nil if the conflict has another key, or if a
   /// deletion lost. For a setting that is stored member by member: the present value with the lost
   /// member.
   ///
-  /// - Throws: what `read()` throws for a value that is not of this type.
+  /// - Throws: as `read()` for a value that is not of this type.
   public func lost(in conflict: Conflict) throws -> Value? {
     let bound = try bound()
     guard conflict.store.isSameBytes(as: bound.backing.store), let lost = conflict.lost else {
       return nil
     }
-    guard let fields = bound.fields else {
+    guard let layout = bound.layout else {
       guard conflict.key.isSameBytes(as: bound.key) else { return nil }
       do {
         return try codec.decode(lost)
       } catch {
-        throw bound.backing.failure(.read, error, key: bound.key, storedType: lost.kind)
+        throw SettingFailure(
+          .read, error, store: bound.backing.store, key: bound.key, storedType: lost.kind)
       }
     }
-    return try fields.members.first { conflict.key.isSameBytes(as: $0.key) }.map { member in
+    return try layout.members.first { conflict.key.isSameBytes(as: $0.key) }.map { member in
       var present = try bound.stored { _ in }?.members ?? [:]
       present[member.name] = lost
-      return try value(of: present, fields, bound.backing) { failure in
+      return try value(of: present, in: layout, backing: bound.backing) { failure in
         if failure.key.isSameBytes(as: member.key) { throw failure }
       }
     }

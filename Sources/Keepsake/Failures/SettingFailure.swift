@@ -2,25 +2,25 @@
 
 public import KeepsakeValues
 
-/// A read or a write of a setting that failed: reported where nothing could be thrown, thrown by
-/// `read()`, `write(_:)` and `update(_:)`.
+/// A failed read or write of a setting. `read()`, `write(_:)` and `update(_:)` throw it; getters
+/// and setters, which cannot throw, report it in `failures`.
 public struct SettingFailure: Error, Sendable, CustomStringConvertible {
-  /// What was tried.
+  /// The operation that failed.
   #if hasAttribute(nonexhaustive)
     @nonexhaustive
   #endif
   public enum Operation: String, Sendable {
-    /// The stored bytes are as they were. A property gave its declared default instead.
+    /// The stored bytes are unchanged. A property returned its declared default instead.
     case read
-    /// The store holds what it held.
+    /// The store is unchanged.
     case write
     /// An empty `dictionaryRepresentation()` was returned instead.
     case readAll
     /// The last writes may not survive a power cut.
     case synchronize
-    /// Observers have not yet heard of what other processes changed; it is tried again.
+    /// Observers have not yet received the changes of other processes; the store retries.
     case observe
-    /// The conflict, and those after it, stay open; they are tried again after the next commit.
+    /// This conflict and the later ones stay open; the store retries after the next commit.
     case resolve
     /// Today's backup could not be made. A damaged device is not copied.
     case backup
@@ -28,7 +28,7 @@ public struct SettingFailure: Error, Sendable, CustomStringConvertible {
     case checkpoint
     /// The suite was not added.
     case addSuite
-    /// A layer gives the values that it had, or observers have not heard which have changed.
+    /// A layer keeps its former values, or observers have not received its changes.
     case reload
   }
 
@@ -36,24 +36,35 @@ public struct SettingFailure: Error, Sendable, CustomStringConvertible {
   public let store: String
   /// Empty for an operation on the whole store.
   public let key: String
-  /// What was tried.
+  /// The operation that failed.
   public let operation: Operation
   /// The type of the stored value that could not be read; nil for another failure.
   public let storedType: StoredValue.Kind?
   /// The launch argument that could not be read, as the index of its key among the arguments; nil
   /// for a value of another layer.
   public let argument: Int?
-  /// Who gave the value that could not be read; nil for a value of a layer that the store keeps.
+  /// The provider of the value that could not be read; nil for a value that the store keeps.
   public let provider: SettingExplanation.Provider?
-  /// Why it failed: a `KeepsakeError`, a `ValueError`, or what a transformer or a resolver threw.
+  /// The reason: a `KeepsakeError`, a `ValueError`, or the error of a transformer or a resolver.
   public let cause: any Error
 
-  /// One line: which setting, what was tried, what is stored, why it failed.
+  /// - Parameters:
+  ///   - storedType: the type of the stored value that could not be read.
+  ///   - value: the launch argument or the provider's value that could not be read.
+  init(
+    _ operation: Operation, _ cause: any Error, store: String, key: String = "",
+    storedType: StoredValue.Kind? = nil, value: ValueInForce? = nil
+  ) {
+    (self.operation, self.store, self.key, self.storedType) = (operation, store, key, storedType)
+    (argument, provider) = (value?.argument, value?.provider)
+    self.cause = value?.redacted(cause) ?? cause
+  }
+
+  /// One line: the setting, the operation, the type of the stored value, and the cause.
   public var description: String {
-    let what =
+    let summary =
       switch operation {
-      case .read:
-        "\(store)/\(key): the setting could not be read" + origin
+      case .read: "\(store)/\(key): the setting could not be read" + origin
       case .write: "\(store)/\(key): the setting could not be written"
       case .readAll: "\(store): the settings could not be read"
       case .synchronize: "\(store): the last writes may not survive a power cut"
@@ -64,9 +75,10 @@ public struct SettingFailure: Error, Sendable, CustomStringConvertible {
       case .addSuite: "\(store): the suite was not added"
       case .reload: "\(store): a layer could not be followed"
       }
-    return "\(what): \(cause)"
+    return "\(summary): \(cause)"
   }
 
+  /// The place of the value that could not be read.
   private var origin: String {
     if let argument { return " from launch argument \(argument)" }
     if let provider { return " from \(provider)" }
@@ -74,7 +86,7 @@ public struct SettingFailure: Error, Sendable, CustomStringConvertible {
   }
 }
 
-/// A settings class, a key or a suite that is not declared right.
+/// An invalid declaration of a settings class, a key or a suite.
 public struct SettingDeclarationError: Error, Sendable, CustomStringConvertible {
   /// One sentence: what is wrong and what to do.
   public let description: String

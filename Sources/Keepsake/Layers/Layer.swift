@@ -2,12 +2,13 @@
 //
 // One layer of a store, and how it is read.
 
-import KeepsakeDevice
+package import KeepsakeDevice
+package import KeepsakeSettingsBundle
 import KeepsakeValues
 
-/// A place where a store finds values.
+/// A source of values in a store.
 enum Layer: Sendable {
-  case given(SettingsLayer.Moment)
+  case provider(SettingsLayer.Snapshot)
   case arguments(LaunchArguments)
   /// - Parameter suite: nil for the store's own.
   case entries(store: String, suite: String?)
@@ -19,64 +20,54 @@ enum Layer: Sendable {
     if case .arguments = self { true } else { false }
   }
 
-  var given: SettingsLayer.Moment? {
-    if case .given(let moment) = self { moment } else { nil }
+  var provided: SettingsLayer.Snapshot? {
+    if case .provider(let snapshot) = self { snapshot } else { nil }
   }
-}
-
-/// A default that a Settings bundle declares.
-struct Seed: Sendable {
-  let bundle: String
-  let value: DefaultValue
 }
 
 extension Layer {
-  func value(
-    _ key: ByteText, _ device: Device
-  ) throws(KeepsakeError) -> StoredValue? {
+  func value(_ key: ByteText, on device: Device) throws(KeepsakeError) -> ValueInForce? {
     switch self {
-    case .given(let moment): try moment[key]?.value(at: device.path)
-    case .arguments(let arguments): arguments[key]?.value
-    case .entries(let store, _): try device.entry(store: store, key: key.string)?.content.value
-    case .registered(let defaults): defaults[key]
-    case .seeds(let seeds, _): seeds[key]?.first?.value.value
-    }
-  }
-
-  /// The readings of a value whose layer does not declare its type; nil for other layers.
-  func readings(_ key: ByteText) -> Readings? {
-    switch self {
-    case .given(let moment): moment[key].flatMap(Readings.init)
-    case .arguments(let arguments): arguments[key].map(Readings.init)
-    case .entries, .registered, .seeds: nil
-    }
-  }
-
-  func values(_ device: Device) throws(KeepsakeError) -> [ByteText: StoredValue] {
-    switch self {
-    case .given: return [:]
-    case .arguments(let arguments): return arguments.arguments.mapValues(\.value)
+    case .provider(let snapshot):
+      guard let provided = snapshot[key] else { return nil }
+      return try ValueInForce(provided, path: device.path)
+    case .arguments(let arguments): return arguments.values[key]
     case .entries(let store, _):
-      var values: [ByteText: StoredValue] = [:]
-      try device.forEachEntry(store: store) { values[$0.address.key] = $0.content.value }
+      return try device.entry(store: store, key: key.string)?.content.value.map(ValueInForce.init)
+    case .registered(let defaults): return defaults[key].map(ValueInForce.init)
+    case .seeds(let seeds, _): return seeds[key]?.first.map { ValueInForce($0.value.value) }
+    }
+  }
+
+  /// The values of all keys; none for a provider, which cannot list its keys.
+  func values(on device: Device) throws(KeepsakeError) -> [ByteText: ValueInForce] {
+    switch self {
+    case .provider: return [:]
+    case .arguments(let arguments): return arguments.values
+    case .entries(let store, _):
+      var values: [ByteText: ValueInForce] = [:]
+      try device.forEachEntry(store: store) {
+        values[$0.address.key] = $0.content.value.map(ValueInForce.init)
+      }
       return values
-    case .registered(let defaults): return defaults.all
-    case .seeds(let seeds, _): return seeds.compactMapValues { $0.first?.value.value }
+    case .registered(let defaults): return defaults.all.mapValues(ValueInForce.init)
+    case .seeds(let seeds, _):
+      return seeds.compactMapValues { $0.first.map { ValueInForce($0.value.value) } }
     }
   }
 
   func explanation(
-    _ key: ByteText, _ device: Device, _ replica: ReplicaID
+    _ key: ByteText, on device: Device, replica: ReplicaID
   ) throws(KeepsakeError) -> [SettingExplanation.Layer] {
     switch self {
-    case .given(let moment):
-      return moment[key].map {
+    case .provider(let snapshot):
+      return snapshot[key].map {
         let shown = $0.source.isSecret ? nil : $0.readings.first
         return [SettingExplanation.Layer(shown, .provider($0.source))]
       } ?? []
     case .arguments(let arguments):
-      return arguments[key].map {
-        [SettingExplanation.Layer($0.value, .argument(position: $0.position))]
+      return arguments.values[key].map {
+        [SettingExplanation.Layer($0.value, .argument(position: $0.argument ?? 0))]
       } ?? []
     case .entries(let store, let suite):
       guard let entry = try device.entry(store: store, key: key.string) else { return [] }
@@ -93,5 +84,24 @@ extension Layer {
           $0.value.value, .seed(suite: suite, bundle: $0.bundle, place: $0.value.source))
       }
     }
+  }
+}
+
+/// A default that a Settings bundle declares.
+typealias Seed = (bundle: String, value: DefaultValue)
+
+extension SettingsBundle {
+  /// The seeds as a device stores them.
+  var defaults: [DefaultValue] {
+    seeds.map { DefaultValue(key: $0.key, value: $0.value, source: $0.place) }
+  }
+}
+
+extension Device {
+  /// Replaces a store's defaults from a Settings bundle. Values that were set stay.
+  ///
+  /// - Throws: `KeepsakeError`; then the defaults are unchanged.
+  package func seed(store: String, from bundle: SettingsBundle) throws(KeepsakeError) {
+    try seed(store: store, bundle: bundle.identifier, bundle.defaults)
   }
 }

@@ -3,9 +3,9 @@
 import KeepsakeDevice
 public import KeepsakeValues
 
-/// Where the value of a key comes from: what every layer of a store says of it.
+/// Explains where the value of a key comes from: the values of all layers of a store.
 ///
-/// `description` is for a person, a line for each layer, the values included:
+/// `description` is text for people, with a line for each layer and its value:
 ///
 /// ```
 /// "volume" in "defaults": 7
@@ -19,26 +19,27 @@ public struct SettingExplanation: Sendable, Hashable {
   public let store: String
   /// The key in the store.
   public let key: String
-  /// The layers that say something, in the order in which they are asked.
+  /// The layers that have the key, in the order in which a read looks for a value.
   public internal(set) var layers: [Layer]
-  /// Why the setting cannot read the value in force, so that a property gives its default; nil when
-  /// it can, and where no setting was asked.
+  /// Why the setting cannot read the value in force, so that the property returns its default. Nil
+  /// if it can, and for the explanation of a key without a setting.
   public internal(set) var problem: String?
-  /// Of a setting that is stored member by member: that of each member. It has no layers itself.
+  /// The explanation of each member, for a setting that is stored member by member, which has no
+  /// layers itself.
   public internal(set) var members: [SettingExplanation] = []
 
-  /// The layer whose value counts: the first that has one; for a setting in the end its default,
-  /// which may be nil. Nil when there is none.
+  /// The layer whose value is in force: the first that has one, or the default of the setting,
+  /// which may be nil. Nil if there is no such layer.
   public var inForce: Layer? {
     layers.first { $0.value != nil || $0.source.isHidden } ?? layers.last { $0.source.isDeclared }
   }
 
-  /// What one layer says.
+  /// The value of one layer.
   public struct Layer: Sendable, Hashable {
-    /// Nil where the key was deleted, for a property whose default is nil or cannot be stored, and
+    /// Nil for a key that was deleted, for a property whose default is nil or cannot be stored, and
     /// for a secret.
     public let value: StoredValue?
-    /// Where that comes from.
+    /// The kind of the layer, and the origin of the value.
     public let source: Source
 
     init(_ value: StoredValue?, _ source: Source) {
@@ -50,24 +51,24 @@ public struct SettingExplanation: Sendable, Hashable {
     }
   }
 
-  /// Where a layer's value comes from.
+  /// The kind of a layer, and the origin of its value.
   #if hasAttribute(nonexhaustive)
     @nonexhaustive
   #endif
   public enum Source: Sendable, Hashable {
-    /// A `SettingsLayer` that was given to the store.
+    /// A `SettingsLayer` of the store.
     case provider(Provider)
-    /// The command line.
+    /// A launch argument.
     ///
     /// - Parameter position: the index of `-key` among the arguments; the program's name has 0.
     case argument(position: Int)
-    /// What was set in the store.
+    /// A value that was set in the store.
     case entry(Write)
-    /// What was set in a suite that was added to the store.
+    /// A value that was set in a suite that was added to the store.
     case suite(String, Write)
-    /// `register(defaults:)`.
+    /// A default of `register(defaults:)`.
     case registered
-    /// A Settings bundle.
+    /// A default of a Settings bundle.
     ///
     /// - Parameters:
     ///   - suite: the added suite that has the seed; nil for the store itself.
@@ -75,28 +76,22 @@ public struct SettingExplanation: Sendable, Hashable {
     case seed(suite: String?, bundle: String, place: String)
     /// The default of the property.
     ///
-    /// - Parameter problem: why it cannot be stored, which is no harm; nil if it can.
+    /// - Parameter problem: why it cannot be stored, which does not matter for reads; nil if it
+    ///   can.
     case declared(problem: String?)
 
     var isDeclared: Bool {
       if case .declared = self { true } else { false }
     }
 
-    /// Whether there is a value that is not shown, or that cannot be.
-    var isHidden: Bool {
-      if case .provider(let provider) = self {
-        provider.isSecret || provider.problem != nil
-      } else {
-        false
-      }
+    var provider: Provider? {
+      if case .provider(let provider) = self { provider } else { nil }
     }
 
-    /// Why a provider cannot give the value.
-    var problem: String? {
-      if case .provider(let provider) = self { provider.problem } else { nil }
-    }
+    /// Whether the layer has a value that is secret or cannot be read.
+    var isHidden: Bool { provider.map { $0.isSecret || $0.problem != nil } ?? false }
 
-    /// Whether it is a default, and not a setting.
+    /// Whether the value is a default: nothing was set.
     var isDefault: Bool {
       switch self {
       case .provider(let provider): !provider.isManaged
@@ -106,19 +101,19 @@ public struct SettingExplanation: Sendable, Hashable {
     }
   }
 
-  /// Who gives a value that the store does not keep.
+  /// The provider of a value that the store does not keep.
   public struct Provider: Sendable, Hashable {
-    /// As it names itself.
+    /// The provider's own name.
     public let name: String
-    /// The key by which the value is known there, such as the name of an environment variable.
+    /// The provider's key of the value, such as the name of an environment variable.
     public let key: String
-    /// Whether it is above what was set, so that the key cannot be set.
+    /// Whether the value is above what was set, so that the key cannot be set.
     public internal(set) var isManaged = false
     /// Whether the value must not be shown.
     public let isSecret: Bool
-    /// Why it cannot give the value, which is there; nil if it can.
+    /// Why the value, which exists, cannot be read; nil if it can.
     public internal(set) var problem: String?
-    /// Tells secrets apart that have replaced each other.
+    /// Distinguishes the successive values of a secret.
     var version = 0
 
     init(name: String, key: String, isSecret: Bool) {
@@ -126,21 +121,21 @@ public struct SettingExplanation: Sendable, Hashable {
     }
   }
 
-  /// Who wrote an entry, and when.
+  /// The write of an entry: its device and its time.
   public struct Write: Sendable, Hashable {
     /// The device that wrote it.
     public let device: ReplicaID
-    /// Whether it was written here, since this device has its present identity.
+    /// Whether this device wrote it, under its present replica ID.
     public let isThisDevice: Bool
-    /// When, as merges compare it.
+    /// The time of the write, as merges compare it.
     public let timestamp: HybridTimestamp
 
-    /// When it was written, by that device's clock, to the millisecond.
+    /// The time of the write, by that device's clock, to the millisecond.
     public var date: Date { timestamp.date }
   }
 }
 
-// MARK: - For a person
+// MARK: - Description
 
 extension SettingExplanation: CustomStringConvertible {
   public var description: String {
@@ -153,12 +148,12 @@ extension SettingExplanation: CustomStringConvertible {
     let value = isSecret ? "not shown" : Self.text(self.inForce?.value)
     let head = "\(Self.quoted(key)) in \(Self.quoted(store)): \(value)"
     let reason = problem.map {
-      ["  the setting gives its default, since it cannot read this: \($0)"]
+      ["  the setting returns its default, because it cannot read this value: \($0)"]
     }
     return ([head] + lines + (reason ?? [])).joined(separator: "\n")
   }
 
-  /// A name with a line break in it must not fake a line.
+  /// Escapes line breaks: a name with one could look like another line of the description.
   fileprivate static func quoted(_ name: String) -> String { JSON.string(name).text() }
 
   fileprivate static func text(_ value: StoredValue?) -> String {
@@ -168,15 +163,15 @@ extension SettingExplanation: CustomStringConvertible {
 }
 
 extension SettingExplanation.Layer: CustomStringConvertible {
-  /// One line: which layer, its value, where that comes from.
+  /// One line: the layer, its value, and the value's origin.
   public var description: String {
     let text = SettingExplanation.text(value)
     switch source {
     case .provider(let provider):
       let layer = provider.isManaged ? "managed" : "given default"
-      let what =
+      let shown =
         provider.problem.map { "cannot be read: \($0)" } ?? (provider.isSecret ? "a secret" : text)
-      return "\(layer): \(what), \(provider)"
+      return "\(layer): \(shown), \(provider)"
     case .argument(let position): return "argument \(position): \(text)"
     case .entry(let write): return value == nil ? "deleted: \(write)" : "set: \(text), \(write)"
     case .suite(let name, let write):
@@ -184,8 +179,8 @@ extension SettingExplanation.Layer: CustomStringConvertible {
         + (value == nil ? "deleted: \(write)" : "set: \(text), \(write)")
     case .registered: return "registered: \(text)"
     case .seed(let suite, let bundle, let place):
-      let whose = suite.map { "suite \(SettingExplanation.quoted($0)), " } ?? ""
-      return "\(whose)seed: \(text), \(place) of \(bundle)"
+      let owner = suite.map { "suite \(SettingExplanation.quoted($0)), " } ?? ""
+      return "\(owner)seed: \(text), \(place) of \(bundle)"
     case .declared(let problem):
       return "default of the property: " + (problem.map { "cannot be stored: \($0)" } ?? text)
     }

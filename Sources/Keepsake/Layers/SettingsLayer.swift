@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Values from outside of the device, as a layer of a store. Another module provides them:
+// A layer of a store whose values come from outside of the device. Another module makes them:
 // `ConfigurationKeepsake` makes layers of providers of swift-configuration.
 //
-// Threading: a store has the values of one moment, and takes later ones when its provider calls.
+// Threading: a store reads a snapshot of the values, and takes a new snapshot when it is notified.
 
 import KeepsakeDevice
 package import KeepsakeValues
@@ -17,9 +17,9 @@ import Synchronization
 /// let settings = try AppSettings(on: device, layers: [managed])
 /// ```
 ///
-/// It may be given to several stores.
+/// Several stores may have the same layer.
 public final class SettingsLayer: Sendable {
-  /// Where it is among the layers.
+  /// The position among the layers of a store.
   package enum Place: Sendable {
     /// Above everything: its keys cannot be set.
     case managed
@@ -27,135 +27,104 @@ public final class SettingsLayer: Sendable {
     case defaults
   }
 
-  /// What it gives at one moment.
-  struct Moment: Sendable {
+  /// The values at one time.
+  struct Snapshot: Sendable {
     let place: Place
     let keys: KeyFilter
     let values: any ProvidedValues
     /// How often the values were replaced.
-    let count: Int
+    let version: Int
 
     subscript(key: ByteText) -> ProvidedValue? {
       guard keys.contains(key), var value = values.value(key.string) else { return nil }
       value.source.isManaged = place == .managed
       // Versions of other values are distinguished by the values.
-      value.source.version = value.source.isSecret ? count : 0
+      value.source.version = value.source.isSecret ? version : 0
       return value
     }
   }
 
-  private struct State {
-    var moment: Moment
-    var observers: [Int: Observer] = [:]
-    var next = 0
-    var ends: [@Sendable () -> Void] = []
-  }
-
-  private struct Observer: Sendable {
-    let change: @Sendable () -> Void
-    let failure: @Sendable (any Error) -> Void
+  enum Event: Sendable {
+    case reloaded
+    /// Later changes of the values will not be noticed.
+    case failed(any Error)
   }
 
   package let place: Place
-  private let state: Mutex<State>
+  private let current: Mutex<Snapshot>
+  private let observers = Handlers<Event>()
+  private let tokens = Mutex<[ObservationToken]>([])
 
-  /// - Parameter keys: the layer has no values for others.
+  /// - Parameter keys: the layer has no values for other keys.
   package init(_ place: Place, keys: KeyFilter = .all, _ values: some ProvidedValues) {
     self.place = place
-    state = Mutex(State(moment: Moment(place: place, keys: keys, values: values, count: 0)))
+    current = Mutex(Snapshot(place: place, keys: keys, values: values, version: 0))
   }
 
-  deinit {
-    for end in state.withLock({ $0.ends }) { end() }
-  }
+  var snapshot: Snapshot { current.withLock { $0 } }
 
-  var moment: Moment { state.withLock { $0.moment } }
-
-  /// Replaces the values, and tells the stores, which notify their observers before this returns;
-  /// within a transaction of this thread a store goes on with the values before until it has ended.
+  /// Replaces the values and notifies the stores, which notify their observers before this returns.
+  /// Within a transaction of this thread, a store keeps the former values until the transaction has
+  /// ended.
   ///
-  /// - Parameter change: is called again when another thread has replaced them meanwhile, so that
-  ///   what it reads is never older than what it replaces.
+  /// - Parameter change: returns the new values. It is called again if another thread has replaced
+  ///   the former values meanwhile, so that newer values are never replaced by older ones.
   package func reload(_ change: (any ProvidedValues) -> any ProvidedValues) {
-    var observers: [Int: Observer]?
-    while observers == nil {
-      let old = moment
-      let new = Moment(
-        place: old.place, keys: old.keys, values: change(old.values), count: old.count + 1)
-      observers = state.withLock { state in
-        guard state.moment.count == old.count else { return nil }
-        state.moment = new
-        return state.observers
+    var isDone = false
+    while !isDone {
+      let old = snapshot
+      let new = Snapshot(
+        place: old.place, keys: old.keys, values: change(old.values), version: old.version + 1)
+      isDone = current.withLock { current in
+        guard current.version == old.version else { return false }
+        current = new
+        return true
       }
     }
-    for observer in (observers ?? [:]).values { observer.change() }
+    observers.notify(.reloaded)
   }
 
-  /// Tells the stores that changes are not heard of any more.
-  package func report(_ error: any Error) {
-    for observer in state.withLock({ $0.observers }).values { observer.failure(error) }
-  }
+  /// Reports to the stores that later changes of the values will not be noticed.
+  package func report(_ error: any Error) { observers.notify(.failed(error)) }
 
-  /// - Parameter end: is called when no store has the layer any more.
-  package func whenReleased(_ end: @escaping @Sendable () -> Void) {
-    state.withLock { $0.ends.append(end) }
-  }
+  /// Retains a token as long as a store has the layer.
+  package func retain(_ token: ObservationToken) { tokens.withLock { $0.append(token) } }
 
-  /// The result must be kept; it keeps this layer.
-  func observe(
-    _ change: @escaping @Sendable () -> Void, onFailure: @escaping @Sendable (any Error) -> Void
-  ) -> ObservationToken {
-    let id = state.withLock { state in
-      defer { state.next += 1 }
-      state.observers[state.next] = Observer(change: change, failure: onFailure)
-      return state.next
-    }
-    return ObservationToken {
-      // What the observer holds goes after the lock.
-      _ = self.state.withLock { $0.observers.removeValue(forKey: id) }
-    }
+  /// Calls `handler` until the result is released.
+  func observe(_ handler: @escaping @Sendable (Event) -> Void) -> ObservationToken {
+    observers.add(handler)
   }
 }
 
-/// What a layer gives, of one moment.
+/// The values of a layer at one time.
 package protocol ProvidedValues: Sendable {
-  /// Nil where it has none. It reads no file.
+  /// The value of a key; nil if there is none. Reads no file.
   func value(_ key: String) -> ProvidedValue?
 }
 
-/// A value that a layer gives.
+/// The value of a key in a layer.
 package struct ProvidedValue: Sendable {
-  /// What it is as each of the types that it can be had as: first for who asks by key, then in the
-  /// order in which a setting tries them. None where it cannot be given.
+  /// The value as each type that it can be read as: first the reading for reads by key, then those
+  /// that a setting tries, in this order. Empty if the value cannot be read.
   let readings: [StoredValue]
   var source: SettingExplanation.Provider
 
   /// - Parameters:
-  ///   - readings: not empty, and each is one that a store can hold.
-  ///   - provider: who has it.
-  ///   - key: by which it is known there.
-  ///   - isSecret: whether it must not be shown.
+  ///   - readings: not empty, and a store can hold each of them.
+  ///   - provider: the provider's name.
+  ///   - key: the provider's own name of the key.
+  ///   - isSecret: whether the value must not be shown.
   package init(_ readings: [StoredValue], provider: String, key: String, isSecret: Bool) {
     self.readings = readings
     source = SettingExplanation.Provider(name: provider, key: key, isSecret: isSecret)
   }
 
-  /// One that is there and cannot be given.
+  /// A value that exists but cannot be read.
   ///
-  /// - Parameter problem: why; it does not contain the value.
+  /// - Parameter problem: the reason; it does not contain the value.
   package init(unreadable problem: String, provider: String, key: String) {
     readings = []
     source = SettingExplanation.Provider(name: provider, key: key, isSecret: false)
     source.problem = problem
-  }
-
-  /// - Throws: `KeepsakeError` where it cannot be given.
-  func value(at path: String) throws(KeepsakeError) -> StoredValue {
-    guard let first = readings.first else {
-      throw KeepsakeError(
-        .invalidValue, path: path, "\(source) cannot be read: \(source.problem ?? "")",
-        cure: "give another value there")
-    }
-    return first
   }
 }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Changes as notifications, with the names of Foundation's members and our own raw strings, so that
-// observers of Foundation's stores do not get ours.
+// Changes as notifications. The members have the names of Foundation's; the notifications' own
+// names differ, so that observers of Foundation's stores do not receive ours.
 //
 // https://developer.apple.com/documentation/foundation/userdefaults/didchangenotification, and
 // didChangeExternallyNotification of
@@ -14,18 +14,16 @@ import KeepsakeValues
 extension UserDefaultsStore {
   /// Posted after each commit that changed keys of the store; `object` is the store.
   ///
-  /// Unlike Foundation's it is posted for other processes' commits too, and names the keys that
-  /// have changed.
+  /// Unlike Foundation's, it is posted for other processes' commits too, and lists the changed
+  /// keys.
   public static let didChangeNotification = Notification.Name(
     "org.keepsake.UserDefaultsStore.didChange")
 
-  /// In `userInfo`: the keys that have changed, a `[String]`.
+  /// In `userInfo`: the changed keys, a `[String]`.
   public static let changedKeysKey = "org.keepsake.UserDefaultsStore.changedKeys"
 
-  /// Posts `didChangeNotification` from now on, for as long as the store lives. Calling it again
-  /// changes nothing.
-  ///
-  /// The thread is that of `observe(_:_:)`.
+  /// Posts `didChangeNotification` from now on, as long as the store lives, on the thread of
+  /// `observe(_:_:)`. A second call for a center has no effect.
   public func postNotifications(to center: NotificationCenter = .default) {
     observeForNotifications(center) { store, changes in
       center.post(
@@ -36,22 +34,20 @@ extension UserDefaultsStore {
 }
 
 extension CloudKeyValueStore {
-  /// Posted after each commit that changed keys of the store, unless this process wrote it itself.
-  /// `object` is the store.
+  /// Posted after each commit of another process or device that changed keys of the store; `object`
+  /// is the store.
   public static let didChangeExternallyNotification = Notification.Name(
     "org.keepsake.CloudKeyValueStore.didChangeExternally")
 
-  /// In `userInfo`: why, an `Int`, by the numbers of `NSUbiquitousKeyValueStore`: 0 if another
-  /// device, or another process on this one, has written; 1 in this device's first sync.
+  /// In `userInfo`: the reason, an `Int`, with the numbers of `NSUbiquitousKeyValueStore`: 0 if
+  /// another device, or another process on this one, has written; 1 in this device's first sync.
   public static let changeReasonKey = "org.keepsake.CloudKeyValueStore.changeReason"
 
-  /// In `userInfo`: the keys that have changed, a `[String]`.
+  /// In `userInfo`: the changed keys, a `[String]`.
   public static let changedKeysKey = "org.keepsake.CloudKeyValueStore.changedKeys"
 
-  /// Posts `didChangeExternallyNotification` from now on, for as long as the store lives. Calling
-  /// it again changes nothing.
-  ///
-  /// The thread is that of `observe(_:_:)`.
+  /// Posts `didChangeExternallyNotification` from now on, as long as the store lives, on the thread
+  /// of `observe(_:_:)`. A second call for a center has no effect.
   public func postNotifications(to center: NotificationCenter = .default) {
     observeForNotifications(center) { store, changes in
       for (reason, changes) in Self.byReason(changes) {
@@ -64,8 +60,10 @@ extension CloudKeyValueStore {
     }
   }
 
-  private static func byReason(_ changes: [SettingChange]) -> [(Int, [SettingChange])] {
-    let told = Dictionary(grouping: changes) { change -> Int? in
+  private static func byReason(
+    _ changes: [SettingChange]
+  ) -> [(reason: Int, changes: [SettingChange])] {
+    let external = Dictionary(grouping: changes) { change -> Int? in
       switch change.reason {
       case .local: change.process == .this ? nil : 0
       case .reload: nil
@@ -73,7 +71,7 @@ extension CloudKeyValueStore {
       case .firstMerge: 1
       }
     }
-    return [0, 1].compactMap { reason in told[reason].map { (reason, $0) } }
+    return [0, 1].compactMap { reason in external[reason].map { (reason, $0) } }
   }
 }
 
@@ -82,7 +80,7 @@ extension SettingsStore {
     _ center: NotificationCenter,
     _ post: @escaping @Sendable (SettingsStore, [SettingChange]) -> Void
   ) {
-    observations.observe(ObjectIdentifier(center)) {
+    observations.add(for: center) {
       observe { [weak self] changes in
         if let self { post(self, changes) }
       }

@@ -14,13 +14,13 @@ final class StoreObservers: Sendable {
 
   private let device: Device
   private let store: String
-  /// Reports changes that observers could not be notified of.
-  private let report: @Sendable (any Error) -> Void
+  private let failures: FailureLog
   /// By the numbers of the observations.
   private let entries = Mutex<[Int: Entry]>([:])
 
-  init(_ device: Device, store: String, report: @escaping @Sendable (any Error) -> Void) {
-    (self.device, self.store, self.report) = (device, store, report)
+  /// - Parameter failures: reports changes that observers could not be notified of.
+  init(_ device: Device, store: String, _ failures: FailureLog) {
+    (self.device, self.store, self.failures) = (device, store, failures)
   }
 
   var isEmpty: Bool { entries.withLock(\.isEmpty) }
@@ -32,34 +32,34 @@ final class StoreObservers: Sendable {
   func add(
     _ keys: KeyFilter?, _ handler: @escaping @Sendable ([SettingChange]) -> Void
   ) -> ObservationToken {
-    let observation = device.observe(store: store, keys: keys, handler) { [report] in report($0) }
+    let observation = device.observe(store: store, keys: keys, handler) { [failures] in
+      failures.report(.observe, $0)
+    }
     let entry = Entry(keys: keys, observation: observation)
     entries.withLock { $0[observation.id] = entry }
     return ObservationToken { [self] in
-      // Ends without the lock: what the handler holds may call us.
+      // Ends without the lock: the handler may retain objects that call this one.
       entries.withLock { $0.removeValue(forKey: observation.id) }?.observation.token.cancel()
     }
   }
 
   /// Notifies the observers of changes outside the file.
-  func tell(
-    _ changes: [(key: ByteText, old: StoredValue?, new: StoredValue?)]
-  ) throws(KeepsakeError) {
+  func notify(_ changes: [LayerChange]) throws(KeepsakeError) {
     let observations = entries.withLock { $0.values.map(\.observation) }
     try device.announce(changes, store: store, to: observations)
   }
 }
 
-/// Observations that last as long as this object.
-final class StoreObservations: Sendable {
+/// Keeps observations as long as this object lives.
+final class RetainedObservations: Sendable {
   private let observations = Mutex<[ObjectIdentifier: ObservationToken]>([:])
 
-  /// - Parameter purpose: there is one observation for each.
-  func observe(_ purpose: ObjectIdentifier, _ begin: () -> ObservationToken) {
-    let isNew = observations.withLock { $0[purpose] == nil }
-    guard isNew else { return }
+  /// Begins an observation for `object`, unless there is one.
+  func add(for object: AnyObject, _ begin: () -> ObservationToken) {
+    let id = ObjectIdentifier(object)
+    guard observations.withLock({ $0[id] == nil }) else { return }
     // Not with the lock: an observer that is notified at once may begin another.
     let observation = begin()
-    observations.withLock { $0[purpose] = $0[purpose] ?? observation }
+    observations.withLock { $0[id] = $0[id] ?? observation }
   }
 }

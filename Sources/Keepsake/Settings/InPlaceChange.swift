@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // An in-place change, such as `+=` or `append`, is a read and a write with code of the caller
-// between them, which no transaction can enclose. So the write is rejected if the stored value is
-// no longer the one that was read. In-place changes of one file in this process run one after
+// between them, which no transaction can enclose. So the write is rejected if the stored value
+// differs from the one that was read. In-place changes of one file in this process run one after
 // another, so that a rejection is rare.
 
 import KeepsakeDevice
 import KeepsakeValues
 
-/// A value to store under a key, in place of what was read there.
+/// A value to store under a key, if the stored value is still `seen`.
 struct Replacement {
   let key: String
   let seen: StoredValue?
@@ -21,17 +21,19 @@ struct InPlaceChange<Value> {
   typealias Reading = (stored: StoredValue?, value: Value)
 
   private let backing: Backing
-  /// The key to report failures under that concern no single key.
+  /// The key to report a failure under that concerns no single key.
   private let key: String
   private let core: Core
-  private let hasTurn: Bool
-  private let read: Result<Reading, any Error>
+  private let hasLock: Bool
+  private let read: Result<Reading, SettingFailure>
 
-  init(_ backing: Backing, _ key: String, _ read: () throws -> Reading) {
+  init(of key: String, in backing: Backing, _ read: () throws -> Reading) {
     (self.backing, self.key, core) = (backing, key, backing.device.core)
-    hasTurn = core.shared.inPlaceChanges.begin(
+    hasLock = core.shared.inPlaceChanges.begin(
       unless: core.versions.isInOurTransaction, waiting: Device.setterTimeout)
-    self.read = Result(catching: read)
+    self.read = Result(catching: read).mapError {
+      SettingFailure(.write, $0, store: backing.store, key: key)
+    }
   }
 
   /// The value that was read; nil if it cannot be read.
@@ -47,37 +49,34 @@ struct InPlaceChange<Value> {
     func finish() {
       var key = key
       do {
-        switch read {
-        case .success(let read): try replace(replacements(read)) { key = $0 }
-        case .failure(let error): throw backing.failure(.write, error, key: key)
-        }
+        try replace(replacements(read.get())) { key = $0 }
       } catch {
         failure = (key, error)
       }
     }
-    if hasTurn {
+    if hasLock {
       core.shared.inPlaceChanges.end(finish)
       core.shared.tellObservers()
     } else {
       finish()
     }
-    // After the turn: an observer of the failure may write.
-    if let failure { backing.reportWrite(failure.key, failure.cause) }
+    // Without the lock: an observer of the failure may write.
+    if let failure { backing.reportWriteFailure(failure.cause, of: failure.key) }
   }
 
   private func replace(_ replacements: [Replacement], writing: (String) -> Void) throws {
     guard !replacements.isEmpty else { return }
-    try backing.transaction(backing.durability, waiting: Device.setterTimeout) {
+    try backing.transaction(waiting: Device.setterTimeout) {
       for replacement in replacements {
         writing(replacement.key)
         guard backing.device.core === core, try backing.value(replacement.key) == replacement.seen
         else {
           throw KeepsakeError(
             .locked, path: backing.device.path,
-            "the value was changed while it was being changed here",
-            cure: "use update, which no other write interrupts")
+            "another write changed the value during this change",
+            cure: "use update, which is one step")
         }
-        try backing.set(replacement.new, replacement.key)
+        try backing.set(replacement.new, for: replacement.key)
       }
       writing(key)
     }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The ways to declare a setting: by the type's own hooks or by a transformer for one property;
+// The declarations of a setting: by the type's own hooks or by a transformer for one property;
 // plain or optional.
 
 public import KeepsakeValues
@@ -29,13 +29,18 @@ extension Setting {
 }
 
 extension Setting where Value: OptionalBackingStoreConvertible {
-  /// The same for an optional: nil when there is no value; setting nil removes the key.
+  /// The same for an optional: nil if there is no value; setting nil removes the key.
   public convenience init(wrappedValue: Value = nil, _ key: String? = nil) {
     self.init(.constant(wrappedValue), key: key, codec: SettingCodec())
   }
 }
 
 extension Setting {
+  /// A setting declared by a key: `@Setting(.volume) var volume: Int`.
+  public convenience init(_ key: SettingKey<Value>) {
+    self.init(key.fallback, key: key.name, codec: key.codec)
+  }
+
   /// A setting of any type, by a transformer for this one property.
   ///
   /// - Parameters:
@@ -48,7 +53,7 @@ extension Setting {
     self.init(.constant(wrappedValue), key: key, codec: SettingCodec(transformer))
   }
 
-  /// An optional setting by a transformer of the wrapped type: nil when there is no value; setting
+  /// An optional setting by a transformer of the wrapped type: nil if there is no value; setting
   /// nil removes the key.
   public convenience init<Wrapped: Sendable>(
     wrappedValue: Value = nil, _ key: String? = nil, by transformer: Transformer<Wrapped>
@@ -60,8 +65,8 @@ extension Setting {
   ///
   /// - Parameters:
   ///   - key: where it is stored; the property's name unless given.
-  ///   - default: runs at each reading for as long as no layer of the store has a value; what it
-  ///     gives is not stored.
+  ///   - default: computes the default at each read, as long as no layer of the store has a value;
+  ///     the result is not stored.
   public convenience init(
     _ key: String? = nil, default: @escaping @Sendable () -> Value
   ) where Value: BackingStoreConvertible {
@@ -81,8 +86,8 @@ extension Setting {
   /// - Parameters:
   ///   - wrappedValue: the default.
   ///   - key: where it is stored; the property's name unless given.
-  ///   - fromBackingStore: the value for a stored one; nil or an error when it cannot be read.
-  ///   - toBackingStore: what to store; an error when the value cannot be stored.
+  ///   - fromBackingStore: decodes a stored value; returns nil or throws if it cannot.
+  ///   - toBackingStore: encodes a value; throws if it cannot be stored.
   public convenience init<Stored: BackingStoreConvertible>(
     wrappedValue: Value, _ key: String? = nil,
     fromBackingStore: @escaping @Sendable (Stored) throws -> Value?,
@@ -93,7 +98,7 @@ extension Setting {
       by: Transformer(fromBackingStore: fromBackingStore, toBackingStore: toBackingStore))
   }
 
-  /// The same for an optional setting. The hooks see the wrapped value only.
+  /// The same for an optional setting. The hooks get the wrapped value only.
   public convenience init<Wrapped: Sendable, Stored: BackingStoreConvertible>(
     wrappedValue: Value = nil, _ key: String? = nil,
     fromBackingStore: @escaping @Sendable (Stored) throws -> Wrapped?,

@@ -4,14 +4,14 @@ public import KeepsakeValues
 
 /// Encodes and decodes a setting's value. A value that encodes to nil removes the key.
 ///
-/// A `SettingKey` is often computed at each use. So the hooks of a type are called by its metatype,
-/// not by closures, and the initialisers of keys are inlinable: where a key is declared, the
-/// compiler can make it a constant.
+/// A `SettingKey` is often computed at each use. So a type's hooks are called through its metatype,
+/// not through closures, and the initialisers of keys are inlinable: the compiler can make a
+/// declared key a constant.
 @usableFromInline
 enum SettingCodec<Value: Sendable>: Sendable {
   case hooks(any SettingHooks<Value>.Type)
   case transformer(Transformer<Value>)
-  /// By a transformer of the wrapped value.
+  /// For an optional, by a transformer of the wrapped value; also for members.
   case closures(
     decode: @Sendable (StoredValue) throws -> Value,
     encode: @Sendable (Value) throws -> StoredValue?)
@@ -22,7 +22,7 @@ enum SettingCodec<Value: Sendable>: Sendable {
   @inlinable
   init() where Value: OptionalBackingStoreConvertible { self = .hooks(OptionalHooks<Value>.self) }
 
-  /// By a transformer of the value. The value may be an optional: Swift infers `.codable` so.
+  /// The value may be an optional: Swift infers `.codable` as a transformer of the optional.
   @inlinable
   init(_ transformer: Transformer<Value>) { self = .transformer(transformer) }
 
@@ -46,7 +46,7 @@ enum SettingCodec<Value: Sendable>: Sendable {
     switch self {
     case .hooks(let hooks): return try hooks.encode(value)
     case .transformer(let transformer):
-      if let optional = Value.self as? any Nilable.Type, optional.isNil(value) { return nil }
+      if let optional = Value.self as? any AnyOptional.Type, optional.isNil(value) { return nil }
       return try transformer.toBackingStore(value)
     case .closures(_, let encode): return try encode(value)
     }
@@ -83,12 +83,12 @@ enum OptionalHooks<Value: OptionalBackingStoreConvertible>: SettingHooks {
   }
 }
 
-/// An optional, whatever it wraps.
-protocol Nilable: SendableMetatype {
+/// An optional of any type.
+protocol AnyOptional: SendableMetatype {
   static func isNil(_ value: Any) -> Bool
 }
 
-extension Optional: Nilable {
+extension Optional: AnyOptional {
   /// A cast to `Wrapped` would succeed for the nil of a nested optional.
   static func isNil(_ value: Any) -> Bool {
     if case .some(.none) = value as? Self { true } else { false }

@@ -3,7 +3,7 @@
 import KeepsakeValues
 import Synchronization
 
-/// The value of a setting when no layer of the store has one.
+/// The value of a setting if no layer of the store has one.
 @usableFromInline
 enum SettingDefault<Value: Sendable>: Sendable {
   case constant(Value)
@@ -18,16 +18,13 @@ enum SettingDefault<Value: Sendable>: Sendable {
   }
 
   var isConstant: Bool {
-    switch self {
-    case .constant: true
-    case .computed: false
-    }
+    if case .constant = self { true } else { false }
   }
 }
 
-/// A default as it would be stored.
+/// The stored form of a default.
 struct EncodedDefault: Sendable {
-  /// Nil for nil, and where it cannot be stored.
+  /// Nil for a default that is nil or cannot be stored.
   let value: StoredValue?
   /// Why it cannot be stored; nil if it can.
   let problem: String?
@@ -44,28 +41,22 @@ struct EncodedDefault: Sendable {
   }
 }
 
-/// The default of a property for reads of its key without its type: the last layer of a store
-/// object. The property itself does not use it.
+/// The default of a property for reads by key, which do not know the property's type: the last
+/// layer of a store object. The property itself does not use it.
 final class DeclaredDefault: Sendable {
   private let isConstant: Bool
   private let encode: @Sendable () -> EncodedDefault
-  private let known = AtomicLazyReference<Box<EncodedDefault>>()
+  private let encodedConstant = AtomicLazyReference<Box<EncodedDefault>>()
 
   init<Value>(_ fallback: SettingDefault<Value>, _ codec: SettingCodec<Value>) {
     isConstant = fallback.isConstant
     encode = { EncodedDefault { try codec.encode(fallback.value) } }
   }
 
-  /// The default of one member of a structure.
-  init(_ value: StoredValue?) {
-    isConstant = true
-    encode = { EncodedDefault { value } }
-  }
-
-  /// A constant is encoded once, when it is first asked for.
+  /// A constant is encoded once, at the first access.
   var encoded: EncodedDefault {
-    if let known = known.load() { return known.value }
+    if let encoded = encodedConstant.load() { return encoded.value }
     let encoded = encode()
-    return isConstant ? known.storeIfNil(Box(encoded)).value : encoded
+    return isConstant ? encodedConstant.storeIfNil(Box(encoded)).value : encoded
   }
 }

@@ -16,148 +16,139 @@ final class SettingSlot: Sendable {
   /// The store and the keys of a setting.
   final class Binding: Sendable {
     let backing: Backing
-    /// The setting's key, or the prefix of its members' keys if there are `fields`.
+    /// The setting's key, or the prefix of its members' keys if there is a `layout`.
     let key: String
     /// The members of a value that is stored member by member; nil for others.
-    let fields: Fields?
+    let layout: MemberLayout?
     /// Tracks reads; nil if the store's class is not `Observable`.
     fileprivate let tracked: TrackedKey?
 
-    init(backing: Backing, key: String, fields: Fields?) {
-      (self.backing, self.key, self.fields) = (backing, key, fields)
-      tracked = backing.tracking?.key(of: fields?.members.map(\.key) ?? [key])
+    init(backing: Backing, key: String, layout: MemberLayout?) {
+      (self.backing, self.key, self.layout) = (backing, key, layout)
+      tracked = backing.tracking?.key(of: layout?.members.map(\.key) ?? [key])
     }
   }
 
-  /// The value of a setting in a state of its store, without its type.
+  /// The value of a setting in a version of its store, without its type.
   // Sendable: nothing in it changes, nor in its subclass.
   @usableFromInline
-  class Known: @unchecked Sendable {
-    fileprivate let state: StoreState
+  class CachedValue: @unchecked Sendable {
+    fileprivate let version: StoreVersion
 
-    fileprivate init(_ state: StoreState) { self.state = state }
+    fileprivate init(_ version: StoreVersion) { self.version = version }
 
-    /// The same value, as read in another state.
-    func copy(_ state: StoreState) -> Known { Known(state) }
+    /// The same value, as read in another version.
+    func copy(_ version: StoreVersion) -> CachedValue { CachedValue(version) }
   }
 
-  /// The value, which never changes.
   // Sendable: as its superclass.
   @usableFromInline
-  final class Kept<Value: Sendable>: Known, @unchecked Sendable {
+  final class TypedValue<Value: Sendable>: CachedValue, @unchecked Sendable {
     @usableFromInline let value: Value
 
-    init(_ value: Value, _ state: StoreState) {
+    init(_ value: Value, _ version: StoreVersion) {
       self.value = value
-      super.init(state)
+      super.init(version)
     }
 
-    override func copy(_ state: StoreState) -> Known { Kept(value, state) }
+    override func copy(_ version: StoreVersion) -> CachedValue { TypedValue(value, version) }
   }
 
-  private let place = AtomicLazyReference<Binding>()
+  private let bound = AtomicLazyReference<Binding>()
   /// Whether the class is `Observable`. Loading the binding would retain it, for which threads
   /// would contend.
   private let isTracked = Atomic<Bool>(false)
-  private let known = SharedReference<Known>()
+  private let cached = SharedReference<CachedValue>()
 
-  var binding: Binding? { place.load() }
+  var binding: Binding? { bound.load() }
 
-  /// - Returns: false when there is a binding already.
+  /// - Returns: false if there is a binding already.
   func bind(_ binding: Binding) -> Bool {
-    guard place.storeIfNil(binding) === binding else { return false }
+    guard bound.storeIfNil(binding) === binding else { return false }
     isTracked.store(binding.tracked != nil, ordering: .releasing)
     return true
   }
 
   /// Notifies Swift's Observation of a read.
   func access() {
-    if isTracked.load(ordering: .relaxed) { place.load()?.tracked?.access() }
+    if isTracked.load(ordering: .relaxed) { binding?.tracked?.access() }
   }
 
-  /// A loan of the cached value if it is current; nil also for a class that is `Observable`, whose
+  /// Borrows the cached value if it is current. Nil also for a class that is `Observable`, whose
   /// reads have to be tracked.
   ///
   /// It releases nothing, and declares that: so the caller need not retain the setting, for which
   /// threads that read one setting would contend.
   @inline(never) @_effects(releasenone) @usableFromInline
-  func borrowUntracked() -> SharedReference<Known>.Loan? {
+  func borrowUntracked() -> SharedReference<CachedValue>.Borrowed? {
     isTracked.load(ordering: .relaxed) ? nil : borrow()
   }
 
-  /// A loan of the cached value if it is current.
+  /// Borrows the cached value if it is current.
   @inline(__always)
-  func borrow() -> SharedReference<Known>.Loan? {
-    guard let loan = known.borrow() else { return nil }
-    if loan.object._withUnsafeGuaranteedRef({ $0.state.isCurrent }) { return loan }
-    loan.giveBack()
+  func borrow() -> SharedReference<CachedValue>.Borrowed? {
+    guard let borrowed = cached.borrow() else { return nil }
+    if borrowed.object._withUnsafeGuaranteedRef({ $0.version.isCurrent }) { return borrowed }
+    borrowed.end()
     return nil
   }
 
   /// Makes the cached value current, if no key that this setting reads has changed since.
   ///
-  /// - Returns: whether it did.
+  /// - Returns: whether it is current now.
   func renew() -> Bool {
-    guard let binding, let known = known.object,
-      let (state, changed) = known.state.successor(),
-      !changed.contains(where: { binding.reads($0) })
+    guard let binding, let cached = cached.object,
+      let (now, changed) = cached.version.changesSince(),
+      !binding.keys.contains(where: { changed.contains(ByteText($0)) })
     else { return false }
-    keep(known.copy(state))
+    keep(cached.copy(now))
     return true
   }
 
-  /// - Parameter new: its state was taken before the value was read, so the value may be newer than
-  ///   the state, never older.
-  func keep(_ new: Known) { known.replace(by: new) }
+  /// - Parameter new: its version was taken before the value was read, so the value may be newer
+  ///   than the version, never older.
+  func keep(_ new: CachedValue) { cached.replace(by: new) }
 }
 
 extension SettingSlot.Binding {
-  var keys: [String] { fields?.members.map(\.key) ?? [key] }
+  var keys: [String] { layout?.members.map(\.key) ?? [key] }
 
-  fileprivate func reads(_ changed: ByteText) -> Bool {
-    fields.map { $0.members.contains { changed == ByteText($0.key) } } ?? (changed == ByteText(key))
-  }
-
-  /// The value in force; a dictionary of the members that some layer has, if there are `fields`.
+  /// The value in force; a dictionary of the members that some layer has, if there is a `layout`.
   ///
   /// - Parameter failing: is called for each member that its layer cannot read.
   func stored(
     failing: (SettingFailure) throws -> Void = { throw $0 }
   ) throws -> StoredValue? {
-    try fields == nil ? backing.value(key) : form(of: backing.values(keys), failing: failing)
+    try layout == nil ? backing.value(key) : stored(in: backing.values(keys), failing: failing)
   }
 
-  /// - Parameter found: one for each key.
-  func form(
-    of found: [Layers.Found], failing: (SettingFailure) throws -> Void
+  /// The same from the look-ups of all keys.
+  func stored(
+    in lookups: [Layers.Lookup], failing: (SettingFailure) throws -> Void
   ) throws -> StoredValue? {
-    form(
-      of: try zip(keys, found).map { key, found in
-        switch found {
-        case .success(let value): return value
-        case .failure(let error):
-          try failing(backing.failure(.read, error, key: key))
-          return nil
-        }
-      })
-  }
-
-  /// Reports a member that cannot be read.
-  func report(_ failure: SettingFailure) { backing.reportRead(failure.key, failure) }
-
-  /// - Parameter values: one for each key.
-  func form(of values: [StoredValue?]) -> StoredValue? {
-    guard let fields else { return values.first ?? nil }
-    let found = zip(fields.members, values).compactMap { member, value in
+    let values = try zip(keys, lookups).map { key, lookup -> StoredValue? in
+      switch lookup {
+      case .success(let value): return value
+      case .failure(let error):
+        try failing(SettingFailure(.read, error, store: backing.store, key: key))
+        return nil
+      }
+    }
+    guard let layout else { return values.first ?? nil }
+    let found = zip(layout.members, values).compactMap { member, value in
       value.map { (member.name, $0) }
     }
     return found.isEmpty ? nil : .dictionary(Dictionary(uniqueKeysWithValues: found))
   }
 
+  /// Reports a member that cannot be read.
+  func report(_ failure: SettingFailure) { backing.reportReadFailure(failure, of: failure.key) }
+
+  /// Removes what is stored under the keys, as one step.
   func reset() throws {
-    guard fields != nil else { return try backing.set(nil, key) }
-    try backing.transaction(backing.durability) {
-      for key in keys { try backing.set(nil, key) }
+    guard layout != nil else { return try backing.set(nil, for: key) }
+    try backing.transaction {
+      for key in keys { try backing.set(nil, for: key) }
     }
   }
 }

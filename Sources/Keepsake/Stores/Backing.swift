@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Reads the settings of one store through its layers (`Layers.swift`), and writes them as entries
-// of the store.
+// Reads the settings of one store through its layers (`Layers.swift`), writes them as entries of
+// the store, and reports failures of getters and setters, which cannot throw.
 
 import KeepsakeDevice
 import KeepsakeSettingsBundle
@@ -14,91 +14,102 @@ package final class Backing: Sendable {
   let store: String
   let failures: FailureLog
   /// The durability of every write to this store, unless a transaction has its own.
-  let durability: Durability
+  private let durability: Durability
 
-  /// Whether the store was given a layer of managed values.
-  private let hasManaged: Bool
-  /// Held while a given layer is reloaded.
-  let reloading = Mutex(())
+  /// Held while the layers are reloaded.
+  private let reloading = Mutex(())
 
   let device: Device
   let layers: Layers
   let observers: StoreObservers
   /// Reports failed checkpoints of the file as failures of the store.
-  private let upkeep: ObservationToken
-  private let trackedKeys = AtomicLazyReference<Tracking>()
-  /// Whether there are tracked keys: loading an `AtomicLazyReference` costs as much as a read.
-  private let isTracked = Atomic<Bool>(false)
+  private let checkpointFailures: ObservationToken
+  /// The tracked keys; nil for a store that is not `Observable`.
+  let tracking: TrackedKeys?
+  private let trackedChanges: ObservationToken?
   /// The defaults by the properties' keys; nil until the store has bound the properties.
   private let declared = AtomicLazyReference<Box<[ByteText: DeclaredDefault]>>()
 
-  private let known = KnownValues()
+  private let cache = ValueCache()
 
-  /// - Parameter bundle: wins over what the file knows of other bundles.
+  /// - Parameters:
+  ///   - bundle: wins over other bundles, whose defaults the file has.
+  ///   - isTracked: whether the store's class is `Observable`.
   init(
-    device: Device, store: String, given: [SettingsLayer], arguments: LaunchArguments,
+    device: Device, store: String, providers: [SettingsLayer], arguments: LaunchArguments,
     registered: RegisteredDefaults?, bundle: SettingsBundle?, durability: Durability,
-    logger: Logger
+    logger: Logger, isTracked: Bool
   ) throws(KeepsakeError) {
     self.store = store
     self.device = device
     self.durability = durability
-    failures = FailureLog(logger: logger)
-    try device.settleTime(telling: failures)
+    failures = FailureLog(store: store, logger: logger)
+    try device.repairClock(reportingTo: failures)
     // A read-only device cannot store seeds, and works without.
     if let bundle, !device.isReadOnly { try device.seed(store: store, from: bundle) }
     layers = try Layers(
-      device: device, store: store, given: given, arguments: arguments, registered: registered,
-      bundle: bundle)
-    hasManaged = given.contains { $0.place == .managed }
-    observers = StoreObservers(device, store: store) { [failures] in
-      failures.report(.observe, $0, store: store)
+      device: device, store: store, providers: providers, arguments: arguments,
+      registered: registered, bundle: bundle)
+    let observers = StoreObservers(device, store: store, failures)
+    self.observers = observers
+    device.backUpDaily { [failures] in failures.report(.backup, $0) }
+    checkpointFailures = device.core.shared.upkeep.add { [failures] in
+      failures.report(.checkpoint, $0)
     }
-    device.backUpDaily { [failures] in failures.report(.backup, $0, store: store) }
-    upkeep = device.core.shared.upkeep.add { [failures] in
-      failures.report(.checkpoint, $0, store: store)
-    }
+    let tracking = isTracked ? TrackedKeys() : nil
+    self.tracking = tracking
+    trackedChanges = tracking.map { tracking in observers.add(.all) { tracking.didChange($0) } }
   }
 
-  /// The present state; nil if it is unknown, so that every value has to be read.
-  package var state: StoreState? { StoreState(device) }
+  /// The present version; nil if it is unknown, so that every value has to be read.
+  package var version: StoreVersion? { StoreVersion(device) }
 
-  /// The result of `body` for the cached value of a key; nil if none is current, or if reads are
-  /// tracked.
+  // MARK: - Reading
+
+  /// The result of `body` for the cached value of a key; nil if no current value is cached, or if
+  /// reads are tracked.
   ///
-  /// - Parameter body: as of `KnownValues.read`.
+  /// - Parameter body: as of `ValueCache.read`.
   @inline(__always)
-  func known<Result>(_ key: String, _ body: (StoredValue?) -> Result?) -> Result? {
-    isTracked.load(ordering: .relaxed) ? nil : known.read(key, body)
+  func cached<Result>(_ key: String, _ body: (StoredValue?) -> Result?) -> Result? {
+    tracking == nil ? cache.read(key, body) : nil
   }
 
-  /// The value of a key, the inner one nil if no layer has one; the outer one as of `known`.
+  /// The cached value of a key, the inner one nil if no layer has one; the outer one as of
+  /// `cached`.
   @inline(never) @usableFromInline
-  func knownValue(_ key: String) -> StoredValue?? { known(key) { .some($0) } }
+  func cachedValue(_ key: String) -> StoredValue?? { cached(key) { .some($0) } }
 
   /// The value of the first layer that has one; a property adds its default.
   func value(_ key: String) throws(KeepsakeError) -> StoredValue? {
     tracking?.key(of: [key]).access()
-    if let known = known.read(key, { .some($0) }) { return known }
+    if let cached = cache.read(key, { .some($0) }) { return cached }
     return try readValue(key)
   }
 
   @inline(never)
   private func readValue(_ key: String) throws(KeepsakeError) -> StoredValue? {
     let text = ByteText(key)
-    // A value without a state cannot be cached.
-    guard let state else { return try layers.value(text) }
-    if let known = known.renew(text) { return known }
+    // A value without a version cannot be cached.
+    guard let version else { return try layers.value(text) }
+    if let cached = cache.renew(text) { return cached }
     let value = try layers.value(text)
-    known.keep(value, of: text, as: state)
+    cache.insert(value, for: text, version: version)
     return value
   }
 
-  /// The values of several keys, from one snapshot; a failure for a key that its layer cannot read.
-  func values(_ keys: [String]) throws(KeepsakeError) -> [Layers.Found] {
+  /// The values of several keys, from one snapshot.
+  func values(_ keys: [String]) throws(KeepsakeError) -> [Layers.Lookup] {
     tracking?.key(of: keys).access()
-    return try layers.values(keys.map(ByteText.init))
+    return try layers.values(keys)
   }
+
+  /// Where the value of a key comes from, but for the default of a property.
+  func explanation(_ key: String) throws(KeepsakeError) -> SettingExplanation {
+    try layers.explanations([key])[0].explanation
+  }
+
+  // MARK: - Defaults of properties
 
   /// The value for a read by key: below all layers is the default of the property with the key.
   func valueOrDefault(_ key: String) throws(KeepsakeError) -> StoredValue? {
@@ -106,18 +117,18 @@ package final class Backing: Sendable {
   }
 
   /// Every key that has a value, with the result of `valueOrDefault`.
-  func valuesAndDefaults() throws(KeepsakeError) -> Layers.Values {
+  func valuesAndDefaults() throws(KeepsakeError) -> Layers.AllValues {
     tracking?.everything.access()
     var all = try layers.allValues(and: declaredKeys)
-    addDefaults(of: declaredKeys, to: &all)
+    addDefaults(to: &all)
     return all
   }
 
   /// Adds the defaults of properties without a value in any layer. Must not run within a snapshot:
   /// a computed default is code of the application, which may write.
-  func addDefaults(of keys: [ByteText], to found: inout Layers.Values) {
-    for key in keys where found.values[key] == nil && found.unreadable[key] == nil {
-      found.values[key] = declaredInForce(key)
+  func addDefaults(to all: inout Layers.AllValues) {
+    for key in declaredKeys where all.values[key] == nil && all.unreadable[key] == nil {
+      all.values[key] = declaredDefault(key)?.value.map(ValueInForce.init)
     }
   }
 
@@ -127,59 +138,128 @@ package final class Backing: Sendable {
   /// The default of the property with a key; nil if no property has it.
   func declaredDefault(_ key: ByteText) -> EncodedDefault? { declared.load()?.value[key]?.encoded }
 
-  /// The default of a property, where no layer has a value.
-  func declaredInForce(_ key: ByteText) -> Readings? {
-    declaredDefault(key)?.value.map { Readings($0) }
-  }
-
   /// Sets the defaults of the properties; later calls have no effect.
   func declare(_ defaults: [ByteText: DeclaredDefault]) {
     _ = declared.storeIfNil(Box(defaults))
   }
 
-  /// Where the value of a key comes from, but for the default of a property.
-  func explanation(_ key: String) throws(KeepsakeError) -> SettingExplanation {
-    try layers.explanations([key])[0].explanation
-  }
+  // MARK: - Writing
 
-  /// Every write of a store ends here, and here alone a managed key is refused. What kvsync, merges
-  /// and `Device.restore` write does not come here: the managed layer hides it.
+  /// Every write of a store calls this function, which alone rejects managed keys. kvsync, merges
+  /// and `Device.restore` write otherwise; the managed layer hides their values.
   ///
   /// - Parameter limit: how long to wait for other processes at most; nil for as long as the device
   ///   does.
   func set(
-    _ value: StoredValue?, _ key: String, waiting limit: Duration? = nil
+    _ value: StoredValue?, for key: String, waiting limit: Duration? = nil
   ) throws(KeepsakeError) {
-    if hasManaged { try refuseManaged(key) }
+    if let manager = layers.manager(of: key) {
+      throw KeepsakeError(
+        .managed, path: device.path, "the key \"\(key)\" is managed by \(manager)",
+        cure: "change it there; check isManaged before a write")
+    }
     let write = LocalWrite(store: store, key: key, value: value)
     try device.write([write], durability: durability, waiting: limit)
   }
-}
-
-// MARK: - Observers, transactions
-
-extension Backing {
-  /// - Parameter keys: nil for every commit, whatever it changed; then `handler` gets no changes.
-  func observe(
-    _ keys: KeyFilter?, _ handler: @escaping @Sendable ([SettingChange]) -> Void
-  ) -> ObservationToken {
-    observers.add(keys, handler)
-  }
 
   /// Runs `body` as one step.
+  ///
+  /// - Parameter durability: nil for the store's.
   func transaction<Value>(
-    _ durability: Durability, waiting limit: Duration? = nil, _ body: () throws -> Value
+    durability: Durability? = nil, waiting limit: Duration? = nil, _ body: () throws -> Value
   ) throws -> Value {
-    try device.transaction(durability, waiting: limit, body)
+    try device.transaction(durability ?? self.durability, waiting: limit, body)
   }
 
-  /// The tracked keys; nil for a store that is not `Observable`.
-  var tracking: Tracking? { isTracked.load(ordering: .relaxed) ? trackedKeys.load() : nil }
+  /// Stores a value for a setter, which cannot throw.
+  func setOrReport(_ key: String, to value: () throws -> StoredValue?) {
+    do {
+      try set(value(), for: key, waiting: Device.setterTimeout)
+    } catch {
+      reportWriteFailure(error, of: key)
+    }
+  }
 
-  /// - Returns: a token to keep as long as a property may be tracked.
-  func track() -> ObservationToken {
-    let tracking = trackedKeys.storeIfNil(Tracking())
-    isTracked.store(true, ordering: .releasing)
-    return observe(.all) { tracking.didChange($0) }
+  // MARK: - Failures
+
+  /// Reports a getter's failure, once for each version of the value.
+  func reportReadFailure(_ error: any Error, of key: String) {
+    let version: FailureLog.UnreadableVersion? =
+      switch Result(catching: { try explanation(key) }) {
+      case .success(let explanation): explanation.inForce.map { .layer($0) }
+      case .failure: nil
+      }
+    failures.report(
+      .read, error, key: key, version: version ?? .unknown(self.version, cause: "\(error)"))
+  }
+
+  /// Reports the values that a layer cannot read.
+  func reportUnreadable(_ errors: [ByteText: KeepsakeError]) {
+    for (key, error) in errors.sorted(by: { $0.key < $1.key }) {
+      reportReadFailure(error, of: key.string)
+    }
+  }
+
+  /// Reports a setter's failure, unless it is within a transaction, which throws it.
+  func reportWriteFailure(_ error: any Error, of key: String) {
+    let report = { @Sendable [failures] in failures.report(.write, error, key: key) }
+    if !device.core.note(error, orReport: report) { report() }
+  }
+
+  /// Reports that the store as a whole could not be read, once for each version of the store.
+  package func reportReadAllFailure(_ error: any Error) {
+    failures.report(.readAll, error, version: .unknown(version, cause: "\(error)"))
+  }
+
+  // MARK: - Reloads of layers
+
+  /// Follows the changes of a layer until the result is released.
+  func follow(_ layer: SettingsLayer) -> ObservationToken {
+    let token = layer.observe { [weak self] event in
+      switch event {
+      case .reloaded: self?.reloadAfterTransaction()
+      case .failed(let error): self?.failures.report(.reload, error)
+      }
+    }
+    // The layer may have changed since the layers were made.
+    reloadAfterTransaction()
+    return token
+  }
+
+  /// Waits for the end of this thread's transaction: it may be rolled back, and with it the values
+  /// that observers would be notified of.
+  private func reloadAfterTransaction() {
+    device.core.afterTransaction { [weak self] in self?.reload() }
+  }
+
+  /// Reads the layers' present values, and notifies the observers of changes.
+  private func reload() {
+    let result = Result {
+      // Takes the connection before the lock: a thread that has the connection may take the lock.
+      try device.core.survey { _ in
+        // One reload at a time, or an observer could get the older change last.
+        try reloading.withLock { _ in
+          try observers.notify(
+            layers.reload { observers.isEmpty ? nil : declaredKeys + observers.names })
+        }
+      }
+    }
+    if case .failure(let error) = result {
+      layers.takeSnapshots()
+      failures.report(.reload, error)
+    }
+    device.core.shared.tellObservers()
+  }
+}
+
+extension Device {
+  /// Repairs a clock that had run ahead, when a store is opened.
+  fileprivate func repairClock(reportingTo failures: FailureLog) throws(KeepsakeError) {
+    if let repair = try repairClock(as: .random()) {
+      failures.warn(
+        "\(path): its clock had run ahead by \(repair.ahead / 1000) s; "
+          + counted(repair.restamped, "entry", plural: "entries")
+          + " now counts as written today, and the device has a new replica ID")
+    }
   }
 }

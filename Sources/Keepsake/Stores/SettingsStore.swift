@@ -1,20 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
 
 public import KeepsakeDevice
-import KeepsakeInjection
 import KeepsakeSettingsBundle
 public import KeepsakeValues
 import Logging
 import Observation
 
-/// What `UserDefaultsStore` and `CloudKeyValueStore` have in common. Subclass one of those.
+/// The common superclass of `UserDefaultsStore` and `CloudKeyValueStore`. Subclass one of those.
 // Sendable: the stored properties are immutable; Swift cannot check subclasses, whose properties
 // are `Setting`s, immutable references to objects that are Sendable themselves.
 open class SettingsStore: @unchecked Sendable {
   @usableFromInline package let backing: Backing
-  let observations = StoreObservations()
+  let observations = RetainedObservations()
 
-  /// - Throws: `KeepsakeError` when the file cannot be read, `SettingDeclarationError` when two
+  /// - Throws: `KeepsakeError` if the file cannot be read, `SettingDeclarationError` if two
   ///   properties have one key, one cannot be stored member by member, or reflection does not show
   ///   them.
   init(
@@ -24,36 +23,36 @@ open class SettingsStore: @unchecked Sendable {
     logger: Logger
   ) throws {
     backing = try Backing(
-      device: device, store: store, given: layers, arguments: arguments, registered: registered,
-      bundle: bundle, durability: durability, logger: logger)
-    if self is any Observable { observations.observe(ObjectIdentifier(self), backing.track) }
+      device: device, store: store, providers: layers, arguments: arguments,
+      registered: registered, bundle: bundle, durability: durability, logger: logger,
+      isTracked: type(of: self) is any Observable.Type)
     try bindSettings()
-    for layer in layers { observations.observe(ObjectIdentifier(layer)) { backing.follow(layer) } }
+    for layer in layers { observations.add(for: layer) { backing.follow(layer) } }
   }
 
-  /// The device that this store is on.
+  /// The device of this store.
   public var device: Device { backing.device }
 
-  /// The store's name on the device, as `kvsync --store` takes it.
+  /// The store's name on the device, as in `kvsync --store`.
   public var storeName: String { backing.store }
 
-  /// The value of the first layer that has one, in the end the default of the property that has the
-  /// key; nil when none has.
+  /// Reads the value of the first layer that has one, at last the default of the property with the
+  /// key; nil if there is none.
   ///
-  /// - Throws: `KeepsakeError` when the file cannot be read.
+  /// - Throws: `KeepsakeError` if the file cannot be read.
   public func read(_ key: String) throws(KeepsakeError) -> StoredValue? {
     try backing.valueOrDefault(key)
   }
 
-  /// Stores a value, or removes it when it is nil; when this returns, it survives a crash of the
-  /// process.
+  /// Stores a value, or removes it if it is nil. Once this returns, the write survives a crash of
+  /// the process.
   ///
-  /// - Throws: `KeepsakeError`; then the store holds what it held.
+  /// - Throws: `KeepsakeError`; then the store is unchanged.
   public func write(_ value: StoredValue?, for key: String) throws(KeepsakeError) {
-    try backing.set(value, key)
+    try backing.set(value, for: key)
   }
 
-  /// The value of a key, as `read(_:)` gives it. Setting nil removes what was set.
+  /// The value of a key, as `read(_:)` returns it. Setting nil removes what was set.
   ///
   /// A failure is reported in `failures`; `read(_:)` and `write(_:for:)` throw instead.
   public subscript(key: String) -> StoredValue? {
@@ -61,19 +60,13 @@ open class SettingsStore: @unchecked Sendable {
       do {
         return try backing.valueOrDefault(key)
       } catch {
-        backing.reportRead(key, error)
+        backing.reportReadFailure(error, of: key)
         return nil
       }
     }
-    set {
-      do {
-        try backing.set(newValue, key, waiting: Device.setterTimeout)
-      } catch {
-        backing.reportWrite(key, error)
-      }
-    }
+    set { backing.setOrReport(key) { newValue } }
     _modify {
-      let change = InPlaceChange(backing, key) {
+      let change = InPlaceChange(of: key, in: backing) {
         let stored = try backing.value(key)
         return (stored, stored ?? backing.declaredDefault(ByteText(key))?.value)
       }
@@ -87,32 +80,33 @@ open class SettingsStore: @unchecked Sendable {
     }
   }
 
-  /// Runs `body` as one step: what it reads in this store, and in every other store of the device,
-  /// is of one moment, but for layers in memory, `SettingsLayer`s, suites and registered defaults:
-  /// of these it reads what they are at each read. What it writes is committed when it returns, and
-  /// announced as one change set, with the net change of each key.
+  /// Runs `body` as one transaction. Its reads of this store, and of every other store of the
+  /// device, are from one snapshot of the file. Layers in memory are not part of the snapshot:
+  /// `SettingsLayer`s, the list of suites and registered defaults are read as they are at each
+  /// read. Its writes are committed when it returns, and observers get them as one change set, with
+  /// the net change of each key.
   ///
-  /// Within another transaction it joins that one. When it throws, what it wrote is taken back. It
-  /// also throws what a setter within it could only report.
+  /// Within another transaction it joins that one. If it throws, its writes are rolled back. It
+  /// also throws the failure of a setter within it.
   ///
   /// - Parameters:
-  ///   - durability: what the writes survive once this returns; nil for the store's.
+  ///   - durability: the durability of the writes; nil for the store's.
   ///   - body: must not wait for another thread that uses this device.
   /// - Throws: as `Device.transaction`.
   public func transaction<Value>(
     durability: Durability? = nil, _ body: () throws -> Value
   ) throws -> Value {
-    try backing.transaction(durability ?? backing.durability, body)
+    try backing.transaction(durability: durability, body)
   }
 
-  /// Replaces the value of a key by what `body` makes of it, as one step: no other thread and no
-  /// other process writes in between.
+  /// Changes the value of a key as one step: no other thread and no other process writes in
+  /// between.
   ///
   /// - Parameters:
   ///   - key: where the value is stored.
-  ///   - body: gets the value as `read(_:)` gives it; nil removes the entry. A value that it leaves
-  ///     as it was is not stored.
-  /// - Throws: what `body` throws, or `KeepsakeError`; then nothing was written.
+  ///   - body: changes the value, as `read(_:)` returns it; nil removes the entry. An unchanged
+  ///     value is not stored.
+  /// - Throws: an error of `body`, or `KeepsakeError`; then nothing was written.
   @discardableResult
   public func update<Result>(
     _ key: String, _ body: (inout StoredValue?) throws -> Result
@@ -121,65 +115,87 @@ open class SettingsStore: @unchecked Sendable {
       let old = try backing.valueOrDefault(key)
       var value = old
       let result = try body(&value)
-      if value != old { try backing.set(value, key) }
+      if value != old { try backing.set(value, for: key) }
       return result
     }
   }
 }
 
+// MARK: - Declared keys
+
 extension SettingsStore {
-  /// Gives every `Setting` among the stored properties, inherited ones too, its store and its key.
+  /// The value of a key, as of a property with this key: that of the first layer that has one, else
+  /// the key's default.
   ///
-  /// A subclass's properties are initialised before this class's `init` runs, so they are all
-  /// there.
-  private func bindSettings() throws(SettingDeclarationError) {
-    guard !(self is any CustomReflectable) else {
-      throw declaration("a custom mirror hides the settings; remove customMirror")
-    }
-    let levels = levels
-    if let hidden = levels.first(where: \.lacksMetadata)?.subjectType {
-      throw declaration(
-        "reflection does not show the settings of \(hidden); compile it \(Mirror.compilation)")
-    }
-    var defaults: [ByteText: DeclaredDefault] = [:]
-    for property in levels.flatMap(\.storedProperties) {
-      guard let setting = property.setting else { continue }
-      let fields = try fields(of: setting, property)
-      for key in fields?.members.map(\.key) ?? [property.key] {
-        guard defaults[ByteText(key)] == nil else {
-          throw declaration("the key \"\(key)\" is there twice; give each setting a key of its own")
-        }
+  /// `+=`, or another change of the value in place, is rejected and reported if another process
+  /// writes meanwhile, as for a property. A failure is reported in `failures`; the operations of
+  /// `setting(_:)` throw instead.
+  public subscript<Value: Sendable>(key: SettingKey<Value>) -> Value {
+    // Inlined, it is code for the value's own type.
+    @inlinable
+    get {
+      if let cached = backing.cachedValue(key.name), let value = key.value(of: cached) {
+        value
+      } else {
+        valueOrDefault(key)
       }
-      try bind(setting, key: property.key, fields)
-      for key in setting.declaredKeys(property.key) { defaults[ByteText(key.key)] = key.fallback }
     }
-    backing.declare(defaults)
+    set {
+      backing.setOrReport(key.name) { try backing.encode(newValue, for: key.name, by: key.codec) }
+    }
+    _modify {
+      let change = InPlaceChange(of: key.name, in: backing) {
+        let stored = try backing.value(key.name)
+        return (stored, try backing.decode(inForce: stored, of: key))
+      }
+      var value = change.value ?? key.defaultValue
+      defer {
+        change.end { try backing.replacements(of: $0, by: value, for: key) }
+      }
+      yield &value
+    }
   }
 
-  private func fields(
-    of setting: some BindableSetting, _ property: StoredProperty
-  ) throws(SettingDeclarationError) -> Fields? {
-    do throws(SettingDeclarationError) {
-      return try setting.fields()
+  @inline(never) @usableFromInline
+  func valueOrDefault<Value>(_ key: SettingKey<Value>) -> Value {
+    do {
+      return try backing.decode(inForce: backing.value(key.name), of: key)
     } catch {
-      throw declaration(
-        "the setting \"\(property.name)\" cannot be stored member by member: \(error)")
+      backing.reportReadFailure(error, of: key.name)
+      return key.defaultValue
     }
   }
 
-  func bind(
-    _ setting: some BindableSetting, key: String, _ fields: Fields? = nil
-  ) throws(SettingDeclarationError) {
-    guard !key.isEmpty || fields != nil else {
-      throw declaration("the key of a setting is empty; give it one")
-    }
-    guard setting.bind(to: SettingSlot.Binding(backing: backing, key: key, fields: fields)) else {
-      throw declaration(
-        "the setting \"\(key)\" belongs to another store; make one for each instance")
-    }
+  /// A setting of this store, as a property with this key would be. Keep it: each call creates one.
+  ///
+  /// - Throws: `SettingDeclarationError` if the key's name is empty.
+  public func setting<Value: Sendable>(
+    _ key: SettingKey<Value>
+  ) throws(SettingDeclarationError) -> Setting<Value> {
+    let setting = Setting(key)
+    try bind(setting, key: key.name)
+    return setting
   }
+}
 
-  private func declaration(_ problem: String) -> SettingDeclarationError {
-    SettingDeclarationError(description: "\(type(of: self)): \(problem)")
+// MARK: - Failures
+
+extension SettingsStore {
+  /// The last failures of operations of this store object that cannot throw: getters, setters,
+  /// Foundation's names, observers, the daily backup. Each is also logged. At most 100.
+  public var failures: [SettingFailure] { backing.failures.recent }
+
+  /// Calls `handler` with each failure that could not be thrown, until the result is released:
+  /// first with those in `failures`, then with each new one.
+  ///
+  /// A value that cannot be read is reported once for each of its versions, as in `failures`. A
+  /// setter within a transaction reports nothing, because the transaction throws.
+  ///
+  /// - Parameter handler: runs on the thread of the failing getter or setter, before that returns,
+  ///   so that a breakpoint shows the caller. Several threads may call it at once.
+  public func observeFailures(
+    _ handler: @escaping @Sendable (SettingFailure) -> Void
+  ) -> ObservationToken {
+    backing.failures.observe(handler)
   }
 }

@@ -7,23 +7,22 @@ public import Logging
 
 /// Settings of this device: the counterpart of Foundation's `UserDefaults`.
 ///
-/// They stay on the device; no merge touches them unless it names their store. A value comes from
+/// They stay on the device; no merge changes them unless it names their store. A value comes from
 /// the first of: managed layers, the command line, what was set, added suites, layers of defaults,
-/// `register(defaults:)`, a Settings bundle, the property of a subclass. `explain(_:)` says which.
+/// `register(defaults:)`, a Settings bundle, the property of a subclass. `explain(_:)` shows which.
 // Sendable: see `SettingsStore`.
 open class UserDefaultsStore: SettingsStore, @unchecked Sendable {
   /// - Parameters:
-  ///   - device: where the settings are kept.
-  ///   - suite: a name for settings of their own; nil for the one that `bundle` names as its
-  ///     application group, else for the application's.
-  ///   - bundle: declares defaults. They are read now, and kept in the file for tools; they are
-  ///     never written as settings, so a newer bundle changes the defaults and nothing that was
-  ///     set.
-  ///   - layers: values that others keep, above what was set or below it; of two alike the first
-  ///     comes first.
-  ///   - arguments: win over what was set, for as long as the process runs.
+  ///   - device: stores the settings.
+  ///   - suite: the name of a separate store; nil for the application group of `bundle`, or for the
+  ///     application's store if there is none.
+  ///   - bundle: declares defaults. They are read now, and stored in the file for tools, but never
+  ///     as settings: a newer bundle changes the defaults, and nothing that was set.
+  ///   - layers: values from outside of the device, above what was set or below it. The first of
+  ///     several at one place wins.
+  ///   - arguments: win over what was set, as long as the process runs.
   ///   - durability: what a write survives once it has returned.
-  ///   - logger: gets failures that could not be thrown.
+  ///   - logger: logs failures that could not be thrown.
   /// - Throws: `KeepsakeError` or `SettingDeclarationError`.
   public init(
     on device: Device, suite: String? = nil, seededBy bundle: SettingsBundle? = nil,
@@ -36,21 +35,21 @@ open class UserDefaultsStore: SettingsStore, @unchecked Sendable {
       bundle: bundle, durability: durability, logger: logger)
   }
 
-  /// Lets this store object see a suite, the store that `UserDefaultsStore(on:suite:)` gives: what
-  /// was set there right below what was set here, its seeds below those of this store. Of several
-  /// suites the last added comes first, also when it had been added before.
+  /// Adds a suite, the store of `UserDefaultsStore(on:suite:)`, to the layers of this store object:
+  /// its settings right below those of this store, its seeds below those of this store. The suite
+  /// that was added last comes first, even if it had been added before.
   ///
-  /// Nothing is written or announced, `observe` still follows this store only, and writes still go
-  /// here. Seeds are read now. A failure, and a store that would be its own suite, is reported in
-  /// `failures`, and changes nothing.
+  /// Nothing is written. `observe` and writes still concern this store only, and observers are not
+  /// notified. The suite's seeds are read now. A failure is reported in `failures` and adds
+  /// nothing; a store cannot be its own suite.
   public func addSuite(named name: String) {
     do {
       try backing.layers.addSuite(name)
     } catch {
-      backing.report(.addSuite, error)
+      backing.failures.report(.addSuite, error)
     }
   }
 
-  /// Takes a suite away again; one that was not added makes no difference.
+  /// Removes a suite from the layers; has no effect if it was not added.
   public func removeSuite(named name: String) { backing.layers.removeSuite(name) }
 }

@@ -140,7 +140,7 @@ private final class Travelling: CloudKeyValueStore, @unchecked Sendable {
     #expect(problem.contains("of type string, not integer"))
     #expect(
       "\(explanation)".hasSuffix(
-        "\n  the setting gives its default, since it cannot read this: \(problem)"))
+        "\n  the setting returns its default, because it cannot read this value: \(problem)"))
     #expect(try settings.explain("volume").problem == nil)
     #expect(settings.failures.isEmpty)
   }

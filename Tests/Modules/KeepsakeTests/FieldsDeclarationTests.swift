@@ -128,8 +128,8 @@ private struct Span: Codable, Equatable {
   @Test func aKeyThatAnotherSettingHasIsRefused() throws {
     #expect(
       refusal { try Single(Preferences(), "") }
-        == "Single<Preferences>: the key \"volume\" is there twice;"
-        + " give each setting a key of its own")
+        == "Single<Preferences>: two settings have the key \"volume\";"
+        + " give each a key of its own")
     #expect(try Single(Span(), "").value.wrappedValue == Span())
     final class Twice: UserDefaultsStore, @unchecked Sendable {
       @Setting(fields: "a.") var one = Preferences()
@@ -234,7 +234,7 @@ private struct Span: Codable, Equatable {
         "prefs.volume" in "defaults": "loud"
         * argument 1: "loud"
           default of the property: 5
-          the setting gives its default, since it cannot read this: at volume: \
+          the setting returns its default, because it cannot read this value: at volume: \
         the stored value is of type string, not integer; read it with its own type, or set it again
         "prefs.nick" in "defaults": no value
         * default of the property: no value

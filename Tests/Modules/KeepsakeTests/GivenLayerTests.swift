@@ -96,7 +96,7 @@ private final class Given: UserDefaultsStore, Observable, @unchecked Sendable {
     for _ in 0..<3 { #expect(store.volume == 5) }
     #expect(store.failures.count == 1)
     let text =
-      "(memory): \"VOLUME\" of Given cannot be read: it is broken; give another value there"
+      "(memory): \"VOLUME\" of Given cannot be read: it is broken; change the value there"
     let error = #expect(throws: KeepsakeError.self) { try store.$volume.read() }
     #expect(error?.description == text && error?.code == .invalidValue)
     #expect(throws: KeepsakeError.self) { try store.read("volume") }

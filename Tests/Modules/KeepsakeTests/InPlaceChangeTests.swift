@@ -144,8 +144,8 @@ private func change<Value>(_ value: inout Value, _ body: (inout Value) throws ->
     #expect(
       local.failures.first?.description
         == "defaults/runs: the setting could not be written: \(local.device.path): "
-        + "the value was changed while it was being changed here; "
-        + "use update, which no other write interrupts")
+        + "another write changed the value during this change; "
+        + "use update, which is one step")
     change(&local["runs"]) { value in
       other["runs"] = 10
       value = 1

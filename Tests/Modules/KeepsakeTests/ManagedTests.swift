@@ -110,7 +110,8 @@ private func change(_ value: inout StoredValue?) { value = ["b"] }
     #expect(
       store.failures.first?.description
         == "defaults/\(key): the setting could not be written: (memory): the key \"\(key)\" is "
-        + "managed by \"\(key.uppercased())\" of Given; change it there; isManaged tells before")
+        + "managed by \"\(key.uppercased())\" of Given; change it there; "
+        + "check isManaged before a write")
   }
 
   @Test func aMigrationLeavesManagedKeysAndTakesTheOthers() throws {

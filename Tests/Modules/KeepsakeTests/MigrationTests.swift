@@ -38,7 +38,7 @@ import Testing
     #expect(
       left == [
         "name": "the store has an entry of user already",
-        "done": "the store notes under this key that it was done",
+        "done": "this key marks the import as done",
       ])
     #expect(try store.read("user") == "bob" && store.read("count") == 1)
   }

@@ -69,10 +69,10 @@ import Testing
       }
       var seen = 0
       while seen < last {
-        let loan = holder.reference.borrow()
+        let borrowed = holder.reference.borrow()
         let (number, isThere) =
-          loan?.object._withUnsafeGuaranteedRef { ($0.number, $0.isThere) } ?? (-1, false)
-        loan?.giveBack()
+          borrowed?.object._withUnsafeGuaranteedRef { ($0.number, $0.isThere) } ?? (-1, false)
+        borrowed?.end()
         guard isThere, number >= seen else {
           Issue.record("\(number) after \(seen), there: \(isThere)")
           return

@@ -30,8 +30,8 @@ private final class Launches: UserDefaultsStore, @unchecked Sendable {
       #expect(store.count == 1 && store["count"] == 1)
       Launches.body.withLock { $0 = { store.count = 2 } }
       defer { Launches.body.withLock { $0 = nil } }
-      let moment = try store.moment()
-      #expect(moment.values[ByteText("identity")]?.value == "made")
+      let all = try store.readAllValues()
+      #expect(all.values[ByteText("identity")]?.value == "made")
       #expect(store.count == 2 && store["count"] == 2 && store.failures.isEmpty)
       #expect(heard.sets.map { $0.map(\.new) } == [[1], [2]])
       #expect(heard.sets.map { $0.map(\.transaction) } == [[1], [2]])

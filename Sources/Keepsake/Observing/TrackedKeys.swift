@@ -1,18 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Swift's Observation (SE-0395) for settings. Only a class that conforms to `Observable` has the
-// cost.
+// Swift's Observation (SE-0395) for settings. Only classes that conform to `Observable` pay for it.
 
 import KeepsakeDevice
 import KeepsakeValues
 import Observation
 import Synchronization
 
-/// The keys of a setting, which `withObservationTracking` tracks when the setting of an
-/// `Observable` class is read.
+/// The keys of a setting, as an object that `withObservationTracking` tracks when the setting is
+/// read.
 final class TrackedKey: Observable, Sendable {
   private let registrar = ObservationRegistrar()
-  /// Stands for the value.
+  /// The property that the registrar tracks, in place of the value.
   private var value: Void { () }
 
   func access() { registrar.access(self, keyPath: \.value) }
@@ -21,11 +20,11 @@ final class TrackedKey: Observable, Sendable {
 }
 
 /// The tracked keys of one store.
-final class Tracking: Sendable {
-  /// A caller that reads ever new keys must not fill the memory.
+final class TrackedKeys: Sendable {
+  /// A limit of memory, for callers that read ever new keys.
   private static let limit = 10_000
 
-  /// For readers of all keys, and for single keys beyond the limit.
+  /// Tracks reads of all keys, and of single keys beyond the limit.
   let everything = TrackedKey()
 
   private struct State {
@@ -35,7 +34,7 @@ final class Tracking: Sendable {
 
   private let state = Mutex(State())
 
-  /// The same for all settings of these keys.
+  /// Returns one object for all settings with these keys.
   func key(of names: [String]) -> TrackedKey {
     let filter = KeyFilter.keys(names)
     return state.withLock { state in
@@ -52,9 +51,9 @@ final class Tracking: Sendable {
     let changed = state.withLock { state in
       changes.flatMap { state.byName[ByteText($0.key)] ?? [] }
     }
-    var told: Set<ObjectIdentifier> = []
+    var notified: Set<ObjectIdentifier> = []
     // Without the lock: a notified observer reads again, and may track.
-    for key in changed where told.insert(ObjectIdentifier(key)).inserted { key.didChange() }
+    for key in changed where notified.insert(ObjectIdentifier(key)).inserted { key.didChange() }
     everything.didChange()
   }
 }

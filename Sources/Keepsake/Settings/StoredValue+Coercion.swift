@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What one value is worth as another type, for `string(forKey:)` and its like. The rules are
-// Foundation's: of `UserDefaults`
+// Converts values to other types, for `string(forKey:)` and similar methods, by the rules of
+// Foundation's `UserDefaults`
 // (https://developer.apple.com/documentation/foundation/userdefaults/bool(forkey:) and its
-// neighbours), which hands text to `NSString.boolValue`, `integerValue` and `doubleValue`.
+// neighbours), which converts text by `NSString.boolValue`, `integerValue` and `doubleValue`.
 //
-// Text is read as far as it is a number, in three steps that all of them share: white space is
-// skipped, then comes a sign, then digits; whatever follows is ignored.
+// All of these parse the number at the start of a text: they skip white space, then parse a sign,
+// then digits, and ignore the rest.
 //
 // A typed `Setting` does not coerce.
 
@@ -14,7 +14,7 @@ import KeepsakeValues
 
 extension StoredValue {
   /// Text as it is, a number in its shortest decimal form, a boolean as "1" or "0"; else nil.
-  // Inlined, it copies a text and not the value.
+  // Inlining saves a copy of the value.
   @inline(__always)
   var stringValue: String? {
     switch self {
@@ -26,8 +26,8 @@ extension StoredValue {
     }
   }
 
-  /// A number cut to its whole part, or the one that text begins with, the nearest there is where
-  /// it is out of range; else 0.
+  /// The integer part of a number, or the integer at the start of a text; else 0. The nearest
+  /// `Int64` for a number that is out of range.
   var integerValue: Int64 {
     switch self {
     case .string(let text): NumberText(text).integer
@@ -38,7 +38,7 @@ extension StoredValue {
     }
   }
 
-  /// A number, or the decimal one that text begins with; else 0.
+  /// A number, or the decimal number at the start of a text; else 0.
   var doubleValue: Double {
     switch self {
     case .string(let text): NumberText(text).real
@@ -61,7 +61,7 @@ extension StoredValue {
     }
   }
 
-  /// Text with a scheme as that URL, other text as the path of a file; else nil.
+  /// The URL of a text with a scheme, or the file URL of another text; else nil.
   var urlValue: URL? {
     guard case .string(let text) = self else { return nil }
     return URL(withScheme: text) ?? URL(pathOrHomePath: text)
@@ -79,12 +79,12 @@ extension StoredValue {
   }
 }
 
-/// Text that is read from its start as far as it is a number.
+/// Parses the number at the start of a text.
 private struct NumberText {
   private typealias Scalars = Substring.UnicodeScalarView
 
   private let sign: String
-  /// What follows the sign.
+  /// The text after the sign.
   private let rest: Scalars
 
   init(_ text: String) {
@@ -127,7 +127,7 @@ private struct NumberText {
     take(from: &rest) { ("0"..."9").contains($0) }
   }
 
-  /// The next character, when it is one of these; else nothing.
+  /// The next character if it is one of these; else an empty text.
   private static func takeFirst(of choice: String, from rest: inout Scalars) -> String {
     guard let next = rest.first, choice.unicodeScalars.contains(next) else { return "" }
     rest.removeFirst()

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The keys of a setting that is stored member by member, and the types that cannot be stored so.
+// The keys of a setting that is stored member by member, and the checks of its type.
 
 import KeepsakeDevice
 import KeepsakeValues
 
 /// The members of a value, each of which is stored under a key of its own.
-final class Fields: Sendable {
+final class MemberLayout: Sendable {
   struct Member: Sendable {
     let name: String
     let key: String
@@ -17,11 +17,14 @@ final class Fields: Sendable {
   /// The encoded members of the default, without members that are nil.
   let defaults: [String: StoredValue]
 
+  /// - Parameters:
+  ///   - members: finds the members that a type decodes from encoded ones.
+  ///   - prefix: the beginning of each member's key.
   init<Value>(
     of defaultValue: Value, _ codec: SettingCodec<Value>,
     members: ([String: StoredValue]) -> CodedMembers, prefix: String
   ) throws(SettingDeclarationError) {
-    if let problem = Self.problem(with: Value.self) { throw problem }
+    try Self.check(Value.self)
     defaults = try Self.encoded(defaultValue, codec)
     self.members = try Self.members(Value.self, members(defaults)).map {
       Member(name: $0, key: prefix + $0)
@@ -42,42 +45,40 @@ final class Fields: Sendable {
     .dictionary(defaults.merging([member.name: value]) { $1 })
   }
 
-  /// What a value stores.
+  /// The members of an encoded value.
   ///
-  /// - Parameter encoded: what it encodes.
-  /// - Throws: `ValueError` for what the default's coding did not show.
+  /// - Throws: `ValueError` for a member that the default's coding did not show.
   func members(of encoded: StoredValue?) throws(ValueError) -> [String: StoredValue] {
     guard case .dictionary(let found) = encoded else {
       throw ValueError(
         .invalid, "this value encodes no members, though the default does; use another type")
     }
     let names = Set(members.map { ByteText($0.name) })
-    if let stranger = found.keys.sorted().first(where: { !names.contains(ByteText($0)) }) {
+    if let unknown = found.keys.sorted().first(where: { !names.contains(ByteText($0)) }) {
       throw ValueError(
         .invalid,
-        "this value encodes a member \"\(stranger)\" that the default's coding did not ask for;"
+        "this value encodes a member \"\(unknown)\" that the default's coding did not ask for;"
           + " decode it in every init(from:)")
     }
     return found
   }
 }
 
-// MARK: - Types that cannot be stored so
+// MARK: - Checks
 
-extension Fields {
+extension MemberLayout {
   private static func problem(_ sentence: String) -> SettingDeclarationError {
     SettingDeclarationError(description: sentence)
   }
 
-  private static func problem(with type: Any.Type) -> SettingDeclarationError? {
+  private static func check(_ type: Any.Type) throws(SettingDeclarationError) {
     if type is AnyObject.Type {
-      return problem(
+      throw problem(
         "\(type) is a class, so the store cannot know when a member changes; make it a structure")
     }
-    if type is any Nilable.Type {
-      return problem("\(type) is an optional, and nil has no members; make its members optional")
+    if type is any AnyOptional.Type {
+      throw problem("\(type) is an optional, and nil has no members; make its members optional")
     }
-    return nil
   }
 
   private static func encoded<Value>(

@@ -8,7 +8,7 @@ import Synchronization
 import TestSupport
 import Testing
 
-@Suite struct KnownValuesTests {
+@Suite struct ValueCacheTests {
   private final class Numbers: UserDefaultsStore, @unchecked Sendable {
     @Setting var key = 0
   }
@@ -17,10 +17,12 @@ import Testing
 
   init() throws { store = try Numbers(on: .temporary()) }
 
-  private func state() throws -> StoreState { try #require(store.backing.state) }
+  private func version() throws -> StoreVersion { try #require(store.backing.version) }
 
-  private func keep(_ values: [(String, StoredValue?)], _ known: KnownValues, _ state: StoreState) {
-    for (key, value) in values { known.keep(value, of: ByteText(key), as: state) }
+  private func insert(
+    _ values: [(String, StoredValue?)], into cache: ValueCache, _ version: StoreVersion
+  ) {
+    for (key, value) in values { cache.insert(value, for: ByteText(key), version: version) }
   }
 
   @Test func everyKeyThatWasReadIsKnownUntilItChanges() throws {
@@ -45,39 +47,39 @@ import Testing
   }
 
   @Test func whatIsKnownHasAnEnd() throws {
-    let known = KnownValues(limit: 64)
-    let state = try state()
+    let cache = ValueCache(limit: 64)
+    let version = try version()
     let keys = (0..<1_000).map { "key \($0)" }
     for key in keys {
-      keep([(key, "value")], known, state)
-      #expect(known.read(key) { $0 } == "value")
+      insert([(key, "value")], into: cache, version)
+      #expect(cache.read(key) { $0 } == "value")
     }
-    #expect(keys.count { known.read($0) { $0 } != nil } <= 64)
+    #expect(keys.count { cache.read($0) { $0 } != nil } <= 64)
   }
 
   @Test func whatWasReadBeforeACommitIsNotKeptAfterIt() throws {
-    let known = KnownValues()
-    let before = try state()
+    let cache = ValueCache()
+    let before = try version()
     store.set("new", forKey: "key")
-    keep([("key", "new"), ("none", nil)], known, try state())
-    keep([("key", "old")], known, before)
-    #expect(known.read("key") { $0 } == "new")
-    #expect(known.read("none") { .some($0) } == .some(nil))
-    #expect(known.read("other") { .some($0) } == nil)
+    insert([("key", "new"), ("none", nil)], into: cache, try version())
+    insert([("key", "old")], into: cache, before)
+    #expect(cache.read("key") { $0 } == "new")
+    #expect(cache.read("none") { .some($0) } == .some(nil))
+    #expect(cache.read("other") { .some($0) } == nil)
   }
 
   /// Keys that differ in a byte, or only for SQLite.
   @Test func keysAreToldApartByTheirBytes() throws {
-    let known = KnownValues()
+    let cache = ValueCache()
     let letters = (0..<40).map { String(repeating: "a", count: $0) }
     let changed = letters.dropFirst().flatMap { key in
       key.utf8.indices.map { String(key[..<$0]) + "b" + String(key[key.utf8.index(after: $0)...]) }
     }
     let keys = letters + changed + ["é", "e\u{301}"]
-    let state = try state()
-    keep(keys.enumerated().map { ($1, .integer(Int64($0))) }, known, state)
+    let version = try version()
+    insert(keys.enumerated().map { ($1, .integer(Int64($0))) }, into: cache, version)
     for (number, key) in keys.enumerated() {
-      #expect(known.read(key) { $0 } == .integer(Int64(number)), "\(key)")
+      #expect(cache.read(key) { $0 } == .integer(Int64(number)), "\(key)")
     }
   }
 

@@ -5,22 +5,21 @@ import KeepsakeSettingsBundle
 import KeepsakeValues
 
 extension UserDefaultsStore {
-  /// Takes over, once, what an application kept elsewhere, as in Foundation's `UserDefaults`.
+  /// Imports, once, values that an application stored elsewhere, as in Foundation's `UserDefaults`.
   ///
   ///     let old = UserDefaults.standard.persistentDomain(forName: "org.example.app")
   ///     let left = try settings.migrate(from: old ?? [:], renaming: ["vol": "volume"])
   ///
-  /// The store notes in an entry that this was done, and from then on it does nothing: a value that
-  /// is removed later does not come back, unless that entry is removed, too. Nothing is removed
-  /// elsewhere.
+  /// The import writes a marker entry, and later calls do nothing: a value that is removed later is
+  /// not imported again, unless the marker is removed too. The source is not changed.
   ///
   /// - Parameters:
   ///   - values: as in a property list.
-  ///   - names: the keys that have another name here.
-  ///   - marker: the key of the entry that notes it.
-  /// - Returns: the keys that were not taken over, with the reasons: the store has a value already,
-  ///   cannot hold this one, or the key is managed. None if it was done before.
-  /// - Throws: `KeepsakeError`; then nothing was taken over.
+  ///   - names: the new names of keys, by the old ones.
+  ///   - marker: the key of the marker entry.
+  /// - Returns: the keys that were not imported, with the reasons: the store has a value already,
+  ///   it cannot hold this one, or the key is managed. Empty if the import was done before.
+  /// - Throws: `KeepsakeError`; then nothing was imported.
   @discardableResult
   public func migrate(
     from values: [String: Any], renaming names: [String: String] = [:],
@@ -32,11 +31,11 @@ extension UserDefaultsStore {
       for (old, value) in values.sorted(by: { $0.key < $1.key }) {
         let key = names[old] ?? old
         if key == marker {
-          left[old] = "the store notes under this key that it was done"
+          left[old] = "this key marks the import as done"
         } else if try device.entry(store: storeName, key: key) != nil {
           left[old] = "the store has an entry of \(key) already"
         } else {
-          left[old] = try take(value, for: key)
+          left[old] = try problem(storing: value, for: key)
         }
       }
       try write(true, for: marker)
@@ -44,8 +43,10 @@ extension UserDefaultsStore {
     }
   }
 
-  /// - Returns: why a value cannot be stored; nil if it is.
-  private func take(_ value: Any, for key: String) throws(KeepsakeError) -> String? {
+  /// Stores a value.
+  ///
+  /// - Returns: why it cannot be stored; nil if it is stored.
+  private func problem(storing value: Any, for key: String) throws(KeepsakeError) -> String? {
     do {
       try write(try Self.stored(value), for: key)
       return nil
@@ -59,8 +60,8 @@ extension UserDefaultsStore {
     }
   }
 
-  /// A value by way of a property list: on each platform Foundation alone knows which of its
-  /// numbers are Booleans.
+  /// Converts a value by way of a property list: on each platform only Foundation can distinguish
+  /// its numbers from Booleans.
   private static func stored(_ value: Any) throws -> StoredValue {
     guard PropertyListSerialization.propertyList([value], isValidFor: .binary) else {
       throw Fault(
@@ -69,7 +70,7 @@ extension UserDefaultsStore {
     let data = try PropertyListSerialization.data(
       fromPropertyList: [value], format: .binary, options: 0)
     var limits = PropertyListLimits()
-    // The store has a limit of its own.
+    // The store has its own limits.
     (limits.bytes, limits.textBytes) = (1 << 30, 1 << 30)
     let root = try PropertyList.parse([UInt8](data), file: "the value", limits: limits).root
     guard case .array(let elements) = root.value, let element = elements.first else {
