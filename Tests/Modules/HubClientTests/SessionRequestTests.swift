@@ -47,9 +47,12 @@ import Testing
     }
   }
 
-  private let (clock, stream) = (ManualClock(), Stream())
-  private let (pushed, arrived) = (DispatchSemaphore(value: 0), DispatchSemaphore(value: 0))
-  private let (device, laptop): (Device, Device)
+  private let clock = ManualClock()
+  private let stream = Stream()
+  private let pushed = DispatchSemaphore(value: 0)
+  private let arrived = DispatchSemaphore(value: 0)
+  private let device: Device
+  private let laptop: Device
 
   init() throws {
     device = try .inMemory(clock: clock)

@@ -180,7 +180,7 @@ import Testing
     try set(d[0], "k", 1)
     for round in 1...4 {
       #expect(try d[0].merge(with: d[1]).hasConverged)
-      #expect(try value(d[round % 2], "k") == .integer(Int64(round + 1)))
+      #expect(try d[round % 2].value("k") == .integer(Int64(round + 1)))
     }
     for token in tokens { token.cancel() }
     #expect(try d[0].merge(with: d[1]).hasConverged)
