@@ -44,7 +44,7 @@ struct BundleWalk {
     } catch {
       throw fatal(error, in: pane)
     }
-    suite = try reportingFault(in: pane) { _ in try pane.suite() } ?? nil
+    suite = try reportingFault(in: pane) { _ throws(Fault) in try pane.suite() } ?? nil
     open.append((0, 0))
     while let (index, next) = open.last {
       let pane = panes[index]
@@ -82,7 +82,7 @@ struct BundleWalk {
     // A row without a key stores nothing, so its other faults are irrelevant.
     if fault.code == .emptyKey { return }
     guard fault.code != .conflictingDefaults, let unfit = specifier.unfitDefault else { return }
-    try reportingFault(in: pane) { try $0.add(unfit, in: pane) }
+    try reportingFault(in: pane) { walk throws(Fault) in try walk.add(unfit, in: pane) }
   }
 
   private mutating func visit(
@@ -99,7 +99,7 @@ struct BundleWalk {
     } catch {
       return try salvage(specifier, after: error, in: pane)
     }
-    try reportingFault(in: pane) { _ in try specifier.checkTitle() }
+    try reportingFault(in: pane) { _ throws(Fault) in try specifier.checkTitle() }
     if let child {
       let row = specifier.node.offset
       panes[index].children[row] = try enter(child.file, at: child.offset, of: row, in: index)
@@ -142,7 +142,9 @@ struct BundleWalk {
     _ name: String, at offset: Int, of row: UInt32, in index: Int
   ) throws(PropertyListError) -> Int? {
     let pane = panes[index]
-    let path = try reportingFault(in: pane) { _ in try PanePath.file(name, at: offset) }
+    let path = try reportingFault(in: pane) { _ throws(Fault) in
+      try PanePath.file(name, at: offset)
+    }
     guard var file = path else { return nil }
     do throws(PropertyListError) {
       let location: BundleFolder.Location
@@ -159,7 +161,7 @@ struct BundleWalk {
         if let place = visited[ByteText(real)] { return place < 0 ? nil : place }
         try checkLimits(at: offset, in: pane)
         let child = try read(file, real: real)
-        try reportingFault(in: child) { _ in try child.checkShape() }
+        try reportingFault(in: child) { _ throws(Fault) in try child.checkShape() }
         open.append((panes.count - 1, 0))
         return panes.count - 1
       }
