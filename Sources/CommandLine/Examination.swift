@@ -27,7 +27,7 @@ package struct Finding: Sendable, Equatable {
   }
 
   package let kind: Kind
-  /// What is wrong. Never contains a value.
+  /// The problem. Never contains a value.
   package let problem: String
   package let cure: String
   /// Whether it has been repaired meanwhile.
