@@ -47,7 +47,8 @@ final class Terminal {
     let program = try RunningCommand(
       folder, ["-c", path + "exec stdbuf -oL " + command], program: Command.find("sh"),
       patience: 60)
-    #expect(program.line() == (try #require(lines.first)))
+    let first = try #require(lines.first)
+    #expect(program.line() == first)
     watching = (program, Array(lines.dropFirst()))
   }
 
