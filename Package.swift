@@ -21,7 +21,6 @@ let package = Package(
     .default(enabledTraits: ["Commands"]),
     .trait(name: "Commands", description: "The command kvsync."),
     .trait(name: "Hub", description: "The server of kvsync hub.", enabledTraits: ["Commands"]),
-    .trait(name: "HubTLS", description: "A hub with TLS of its own.", enabledTraits: ["Hub"]),
     .trait(name: "PostgreSQL", description: "A hub over PostgreSQL.", enabledTraits: ["Hub"]),
     .trait(name: "Configuration", description: "The product ConfigurationKeepsake."),
     .trait(name: "Server", description: "The product KeepsakeServer."),
@@ -144,7 +143,6 @@ package.targets += [
     [
       "KeepsakeHubServer", "KeepsakeValues", logging,
       product("Hummingbird", "hummingbird", with: "Hub"),
-      product("HummingbirdTLS", "hummingbird", with: "HubTLS"),
       product("ServiceLifecycle", "swift-service-lifecycle", with: "Hub"),
     ]),
   .systemLibrary(

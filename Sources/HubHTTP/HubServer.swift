@@ -10,10 +10,6 @@
   import NIOCore
   import ServiceLifecycle
 
-  #if HubTLS
-    import HummingbirdTLS
-  #endif
-
   /// Serves a hub over HTTP, with its accounts in a database.
   package struct HubServer: Sendable {
     package struct Settings: Sendable {
@@ -22,9 +18,6 @@
       package var port = 7890
       /// The operator's secret, with which accounts are made.
       package var secret = ""
-      /// PEM files of a certificate with its chain, and of its key; both or none.
-      package var certificate: String?
-      package var key: String?
       /// The address of the metrics, which need no token; nil for none.
       package var metrics: (host: String, port: Int)?
       package var limits = ServerLimits()
@@ -62,14 +55,14 @@
       let metrics = HubMetrics()
       let endpoints = HubEndpoints(store, settings, metrics)
       let server = application(
-        try builder(), (settings.host, settings.port), settings.limits.connections,
+        builder(settings.limits), (settings.host, settings.port), settings.limits.connections,
         responder(endpoints), onListening)
       var services: [any Service] = [server]
       if let place = settings.metrics {
         services.append(
           MetricsService(
             application: application(
-              plain(settings.limits), place, OpenFileLimit.metricsConnections,
+              builder(settings.limits), place, OpenFileLimit.metricsConnections,
               CallbackResponder<BasicRequestContext> { request, _ in
                 metrics.answer(to: request, listeners: endpoints.listeners.count)
               },
@@ -130,7 +123,7 @@
       return logger
     }
 
-    private func plain(_ limits: ServerLimits) -> HTTPServerBuilder {
+    private func builder(_ limits: ServerLimits) -> HTTPServerBuilder {
       let configuration = HTTP1Channel.Configuration(
         additionalChannelHandlers: [ConnectionGuard(limits)],
         httpDecoderConfiguration: .init(
@@ -139,20 +132,6 @@
       return HTTPServerBuilder {
         RetainedChannel(http: HTTP1Channel(responder: $0, configuration: configuration))
       }
-    }
-
-    private func builder() throws -> HTTPServerBuilder {
-      let plain = plain(settings.limits)
-      guard let certificate = settings.certificate, let key = settings.key else { return plain }
-      #if HubTLS
-        let files = CertificateFiles(certificate: certificate, key: key)
-        let tls = try files.configuration(settings.logger)
-        // The certificate and the key may not match.
-        return try CertificateFiles.read(key) { _ in try .tls(plain, tlsConfiguration: tls) }
-      #else
-        _ = (certificate, key)
-        throw HubServerError.noTLS
-      #endif
     }
   }
 
@@ -175,10 +154,6 @@
   }
 
   package enum HubServerError: Error {
-    /// A file is no certificate, or no key, or cannot be read, and why.
-    case noCertificate(file: String, String)
-    /// A certificate was given to a hub that was built without TLS.
-    case noTLS
     /// Metrics cannot be served, and why.
     case noMetrics(String)
   }

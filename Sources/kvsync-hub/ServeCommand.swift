@@ -19,8 +19,7 @@ struct ServeCommand: AsyncParsableCommand {
     abstract: "Runs a hub until it gets SIGINT or SIGTERM.",
     discussion: """
       Accounts are created with the operator's secret, which is in a file of its own: beside the \
-      hub's, and created with it. If other machines use the hub, let a proxy provide TLS for it, \
-      or give it a certificate.
+      hub's, and created with it. If other machines use the hub, let a proxy provide TLS for it.
 
         kvsync hub serve --data hub.db
         kvsync hub serve --postgres postgresql://hub@db1,db2/keepsake --secret hub.secret
@@ -31,10 +30,6 @@ struct ServeCommand: AsyncParsableCommand {
     help: ArgumentHelp(
       "The address on which it listens; port 0 for any that is free.", valueName: "host:port"))
   var listen = ListenAddress("127.0.0.1", 7890)
-  @Option(help: "The hub's certificate and its chain, PEM.", completion: .file())
-  var certificate: String?
-  @Option(help: "The key of the certificate, PEM.", completion: .file())
-  var key: String?
   @Option(
     help: ArgumentHelp(
       "The address of metrics for Prometheus, at /metrics. (default: none)",
@@ -46,22 +41,16 @@ struct ServeCommand: AsyncParsableCommand {
 
   enum Level: String, ExpressibleByArgument, CaseIterable { case error, warning, info, debug }
 
-  func validate() throws {
-    guard (certificate == nil) == (key == nil) else {
-      throw ValidationError("--certificate and --key belong together; give both")
-    }
-  }
-
   func run() async throws {
     #if Hub
       let store = try storage.open()
       let server = HubServer(store, settings: try settings(orClosing: store))
-      let (path, scheme) = (storage.secretPath, certificate == nil ? "http" : "https")
+      let path = storage.secretPath
       do {
         try await server.run(
           onListening: { host, port in
             let address = ListenAddress(host, port)
-            Output.standardOutput("\(scheme)://\(address), operator's secret in \(path)\n")
+            Output.standardOutput("http://\(address), operator's secret in \(path)\n")
           },
           onMetrics: { host, port in
             Output.note("metrics at http://\(ListenAddress(host, port))/metrics")
@@ -71,13 +60,6 @@ struct ServeCommand: AsyncParsableCommand {
           .inputOutput, path: metrics?.description ?? "--metrics",
           "metrics cannot be served: \(Self.systemReason(in: error))",
           cure: "see that the address is free")
-      } catch HubServerError.noCertificate(let file, let problem) {
-        throw KeepsakeError(
-          .malformed, path: file, "it gives no certificate or key (\(problem))",
-          cure: "name a PEM file that the hub can read")
-      } catch HubServerError.noTLS {
-        throw KeepsakeError.notBuilt(
-          "TLS", cure: "build it with --traits HubTLS, or let a proxy speak TLS")
       } catch {
         throw KeepsakeError(
           .inputOutput, path: listen.description,
@@ -107,7 +89,6 @@ struct ServeCommand: AsyncParsableCommand {
       var settings = HubServer.Settings()
       (settings.host, settings.port) = (listen.host, listen.port)
       settings.metrics = metrics.map { ($0.host, $0.port) }
-      (settings.certificate, settings.key) = (certificate, key)
       do {
         settings.secret = try OperatorSecret.read(at: storage.secretPath)
       } catch {

@@ -42,7 +42,6 @@
     @Test func wrongOptionsAreNamedWithTheirDashes() throws {
       let folder = try Folder()
       for (options, says) in [
-        (["--certificate", "a"], "--certificate and --key belong together; give both"),
         (["--limit", "rows=1000001"], "--limit rows takes at most 1000000"),
         (["--limit", "pageBytes=8388609"], "--limit pageBytes takes at most 8388608"),
         (

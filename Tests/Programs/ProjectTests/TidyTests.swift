@@ -47,8 +47,8 @@ import Testing
     ],
     "Sources/HubHTTP": [
       "KeepsakeValues", "KeepsakeDevice", "KeepsakeSync", "KeepsakeHub", "KeepsakeHubServer",
-      "Hummingbird", "HummingbirdTLS", "HummingbirdCore", "HTTPTypes", "NIOCore", "NIOPosix",
-      "NIOHTTP1", "NIOHTTPTypes", "NIOSSL", "ServiceLifecycle", "Logging", "Foundation",
+      "Hummingbird", "HummingbirdCore", "HTTPTypes", "NIOCore", "NIOPosix",
+      "NIOHTTP1", "NIOHTTPTypes", "ServiceLifecycle", "Logging", "Foundation",
     ],
     "Sources/CPostgres": [],
     "Sources/Postgres": [
