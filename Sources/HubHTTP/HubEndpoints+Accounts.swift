@@ -43,7 +43,7 @@
       guard Secrets.isSecret(text) else {
         throw HubRefusal.malformed("a token is 32 random bytes as base64url, 43 characters")
       }
-      return AccountToken(text, account)
+      return AccountToken(text, account: account)
     }
 
     private func admitted(_ account: Int64, _ number: Int64, isNew: Bool) -> Response {

@@ -75,7 +75,7 @@
         try rates.countUnknownRequest(at: settings.now())
         throw HubRefusal.token
       }
-      let token = AccountToken(String(words[1]), account)
+      let token = AccountToken(String(words[1]), account: account)
       guard try !rates.countRequest(of: token, at: settings.now()) else { return token }
       let found = try await run(accounts.authenticate(account, token: token.hash))
       rates.accept(token, at: settings.now())
@@ -98,16 +98,6 @@
       var fields = more
       (fields[.contentType], fields[.cacheControl]) = ("application/json", "no-store")
       return Response(status: status, headers: fields, body: ResponseBody(byteBuffer: .line(json)))
-    }
-  }
-
-  /// The hash of a token, with its account.
-  struct AccountToken: Sendable, Hashable {
-    let account: Int64
-    let hash: [UInt8]
-
-    init(_ text: String, _ account: Int64) {
-      (self.account, hash) = (account, SHA256.hash("\(account) \(text)"))
     }
   }
 #endif

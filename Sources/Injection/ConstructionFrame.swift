@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import Dispatch
 import Synchronization
 
 // Tracks constructions, their callers and their waiters, to detect cycles and deadlocks.
@@ -151,5 +152,29 @@ final class CopyOrigin: @unchecked Sendable {
   static var current: CopyOrigin? {
     let origins = ConstructionFrame.current?.origins ?? []
     return origins.first(where: \.isForTest) ?? origins.first
+  }
+}
+
+/// A wait for a frame.
+// Sendable: `early` is written before `group.leave()` and read after the wait for it.
+final class Waiter: @unchecked Sendable {
+  let frame = ConstructionFrame.live
+  let group = DispatchGroup()
+  var early: AnyBox?
+
+  func wake() { group.leave() }
+
+  /// Blocks the thread.
+  ///
+  /// - Returns: the early object if waiting for the published one would deadlock.
+  func wait() -> AnyBox? {
+    group.wait()
+    return early
+  }
+
+  /// As `wait()`, suspending the task.
+  func suspend() async -> AnyBox? {
+    await withCheckedContinuation { task in group.notify(queue: .global()) { task.resume() } }
+    return early
   }
 }

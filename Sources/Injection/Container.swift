@@ -23,13 +23,30 @@ public final class Container: Sendable, CustomStringConvertible {
     var start = StartState()
   }
 
+  /// The registrations that a key matches.
+  struct Candidates: Sendable {
+    let key: AnyKey
+    /// In registration order, each object once.
+    var all: [RegistrationEntry] = []
+
+    /// The registrations that a lookup without a name prefers.
+    var primaries: [RegistrationEntry] { key.name == nil ? all.filter(\.recipe.isPrimary) : [] }
+
+    /// The only registration, or the only primary one.
+    var choice: RegistrationEntry? {
+      if all.count == 1 { return all[0] }
+      let primaries = primaries
+      return primaries.count == 1 ? primaries[0] : nil
+    }
+  }
+
   /// The state of `start()`, and the tasks that wait in `ready()`.
   struct StartState: Sendable {
     var isFinished = false
     var failure: (any Error)?
-    var waiting: [ObjectIdentifier: Waiter] = [:]
+    var waiting: [ObjectIdentifier: Continuation] = [:]
 
-    typealias Waiter = AsyncThrowingStream<Never, any Error>.Continuation
+    typealias Continuation = AsyncThrowingStream<Never, any Error>.Continuation
   }
 
   /// The container for programs that need only one.
@@ -45,7 +62,7 @@ public final class Container: Sendable, CustomStringConvertible {
   private let state = Mutex(State())
   /// The registration that a lookup by each key uses; no value if the lookup needs the lock.
   /// Changes under the lock.
-  let choices = LookupTree()
+  let choices = LookupTree<RegistrationEntry>()
   /// Whether there are `replacements`. Changes under the lock.
   let hasReplacements = Atomic(false)
 

@@ -33,7 +33,7 @@ extension Container {
   ///
   /// - Returns: the waiters.
   @discardableResult
-  private func update(_ change: (inout StartState) -> Void) -> [StartState.Waiter] {
+  private func update(_ change: (inout StartState) -> Void) -> [StartState.Continuation] {
     let old = locked { state in
       defer { change(&state.start) }
       return state.start

@@ -9,14 +9,14 @@ import Synchronization
 ///
 /// The caller keeps the values alive as long as the map, and makes one change at a time.
 // Sendable: what changes is atomic.
-struct LookupTree: @unchecked Sendable {
+struct LookupTree<Value: AnyObject>: @unchecked Sendable {
   private final class Node {
     let key: AnyKey
-    let value: Atomic<Unmanaged<RegistrationEntry>?>
+    let value: Atomic<Unmanaged<Value>?>
     private let zero = Atomic<Unmanaged<Node>?>(nil)
     private let one = Atomic<Unmanaged<Node>?>(nil)
 
-    init(_ key: AnyKey, value: Unmanaged<RegistrationEntry>?) {
+    init(_ key: AnyKey, value: Unmanaged<Value>?) {
       self.key = key
       self.value = Atomic(value)
     }
@@ -41,7 +41,7 @@ struct LookupTree: @unchecked Sendable {
   private let root = Node(AnyKey(Never.self), value: nil)
 
   /// The value of a key; `.some(nil)` for a key without a value, nil for an absent key.
-  func find(_ key: AnyKey) -> Unmanaged<RegistrationEntry>?? {
+  func find(_ key: AnyKey) -> Unmanaged<Value>?? {
     var bits = key.hash
     var next = root.child(bits)
     while let node = next {
@@ -55,7 +55,7 @@ struct LookupTree: @unchecked Sendable {
   }
 
   /// - Parameter adding: whether to add an absent key.
-  func set(_ value: RegistrationEntry?, for key: AnyKey, adding: Bool = true) {
+  func set(_ value: Value?, for key: AnyKey, adding: Bool = true) {
     let value = value.map { Unmanaged.passUnretained($0) }
     var bits = key.hash
     var parent = root

@@ -114,25 +114,3 @@ extension Container.Registration where T: Sendable {
     return self
   }
 }
-
-/// The parameters of a registration.
-@usableFromInline
-struct Recipe: Sendable {
-  var key: AnyKey
-  var scope = Container.Scope.singleton
-  var isPrimary = false
-  /// The declared arguments of a `using:` registration.
-  var needs: [AnyKey] = []
-  var then: (@Sendable (AnyBox, Container) throws -> Void)?
-  var makeLater: (@Sendable (Container) async throws -> AnyBox)?
-  var make: (@Sendable (Container) throws -> AnyBox)?
-  /// For an alias: converts the base's object to this key's type.
-  var convert: (@Sendable (AnyBox) -> AnyBox)?
-  /// For a copy in a fresh child, and for a registration by the recipe of such a copy.
-  var origin: CopyOrigin?
-
-  /// Whether each lookup makes a new object.
-  var makesEachTime: Bool { scope == .transient && make != nil }
-  /// Whether only `set` provides the object.
-  var isGiven: Bool { make == nil && makeLater == nil && convert == nil }
-}

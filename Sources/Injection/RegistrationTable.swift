@@ -2,33 +2,16 @@
 
 import Synchronization
 
-extension Container {
-  /// The registrations that a key matches.
-  struct Candidates: Sendable {
-    let key: AnyKey
-    /// In registration order, each object once.
-    fileprivate(set) var all: [RegistrationEntry] = []
+extension Container.Candidates {
+  func chosen() throws(InjectionError) -> RegistrationEntry {
+    if let choice { return choice }
+    throw .unclear(key, among: all)
+  }
 
-    /// The registrations that a lookup without a name prefers.
-    var primaries: [RegistrationEntry] { key.name == nil ? all.filter(\.recipe.isPrimary) : [] }
-
-    /// The only registration, or the only primary one.
-    var choice: RegistrationEntry? {
-      if all.count == 1 { return all[0] }
-      let primaries = primaries
-      return primaries.count == 1 ? primaries[0] : nil
-    }
-
-    func chosen() throws(InjectionError) -> RegistrationEntry {
-      if let choice { return choice }
-      throw .unclear(key, among: all)
-    }
-
-    fileprivate mutating func add(_ entry: RegistrationEntry) {
-      let index = all.lastIndex { $0.order <= entry.order }.map { $0 + 1 } ?? 0
-      if index > 0, all[index - 1].origin === entry.origin { return }
-      all.insert(entry, at: index)
-    }
+  fileprivate mutating func add(_ entry: RegistrationEntry) {
+    let index = all.lastIndex { $0.order <= entry.order }.map { $0 + 1 } ?? 0
+    if index > 0, all[index - 1].origin === entry.origin { return }
+    all.insert(entry, at: index)
   }
 }
 

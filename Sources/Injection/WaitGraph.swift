@@ -1,33 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import Dispatch
-import Synchronization
-
 // Waits of constructions for each other, and cycles of such waits.
-
-/// A wait for a frame.
-// Sendable: `early` is written before `group.leave()` and read after the wait for it.
-final class Waiter: @unchecked Sendable {
-  let frame = ConstructionFrame.live
-  fileprivate let group = DispatchGroup()
-  fileprivate var early: AnyBox?
-
-  func wake() { group.leave() }
-
-  /// Blocks the thread.
-  ///
-  /// - Returns: the early object if waiting for the published one would deadlock.
-  func wait() -> AnyBox? {
-    group.wait()
-    return early
-  }
-
-  /// As `wait()`, suspending the task.
-  func suspend() async -> AnyBox? {
-    await withCheckedContinuation { task in group.notify(queue: .global()) { task.resume() } }
-    return early
-  }
-}
 
 extension ConstructionFrame {
   /// Registers a wait for this frame; nil if `mayWait` is false and the frame is in progress.
