@@ -113,7 +113,7 @@ extension VersionVectors {
   /// Covers also what others cover.
   package mutating func unite(_ other: VersionVectors) {
     for (store, vector) in other.times {
-      for (id, time) in vector { raise(store, id, to: time) }
+      for (id, time) in vector { raise(id, in: store, to: time) }
     }
   }
 }

@@ -114,7 +114,7 @@ extension HubSync {
     cursor.newest = answer.newest
     if pull.hasReadAll { cursor.read = answer.newest }
     pull.firstPage = try readPage(after: 0, pull, connection)
-    try note(cursor, connection)
+    try note(cursor, in: connection)
     known.isLost = false
     if pull.cursor == HubCursor() { known.forgotten = forgotten }
   }

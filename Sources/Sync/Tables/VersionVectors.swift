@@ -29,7 +29,7 @@ package struct VersionVectors: Equatable, Sendable {
         """, [.text(store.string), .integer(Self.capacity)]
       ) { row in
         raise(
-          store, ReplicaID(rawValue: row.integer(0)),
+          ReplicaID(rawValue: row.integer(0)), in: store,
           to: HybridTimestamp(rawValue: row.integer(1)))
         return true
       }
@@ -133,7 +133,8 @@ extension VersionVectors {
         guard let id = JSON.string(member.name).hexadecimal, id > 0,
           let time = member.value.hexadecimal, count <= Self.limit
         else { throw malformed }
-        raise(ByteText(store.name), ReplicaID(rawValue: id), to: HybridTimestamp(rawValue: time))
+        raise(
+          ReplicaID(rawValue: id), in: ByteText(store.name), to: HybridTimestamp(rawValue: time))
       }
     }
   }
