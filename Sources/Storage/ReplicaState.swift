@@ -10,8 +10,10 @@ package struct ReplicaState: Sendable, Equatable {
   /// The last sequence number given here.
   package var sequenceNumber: Int64
   /// The oldest schema version that may still write.
-  private var oldestWriter: Int64
+  fileprivate var oldestWriter: Int64
+}
 
+extension ReplicaState {
   /// The row of `replica` is a high-water mark that plain local sets leave alone, because the
   /// newest entry already says as much and a set that writes one page less is a faster set.
   package init(_ connection: Connection) throws {
@@ -51,15 +53,6 @@ package struct ReplicaState: Sendable, Equatable {
   package init(writing connection: Connection) throws {
     try self.init(connection)
     try Schema.refuseNewer(than: oldestWriter, connection.path)
-  }
-
-  private init(
-    id: ReplicaID, last: HybridTimestamp, sequenceNumber: Int64, oldestWriter: Int64
-  ) {
-    self.id = id
-    self.last = last
-    self.sequenceNumber = sequenceNumber
-    self.oldestWriter = oldestWriter
   }
 
   static func create(_ connection: Connection, _ id: ReplicaID, oldestWriter: Int) throws {

@@ -33,12 +33,14 @@ MUTANTS = [
      ("Sources/Storage/Opening/Opening.swift", "      defer { if !isOpened { connection.keepFullLog() } }\n", "")),
     ("log-of-another", "The log of another device passes if its sequence number is high enough.", FOREIGN_LOG,
      ("Sources/Storage/Log/LogCheck.swift",
-      "sequenceNumber >= earlier.sequenceNumber\n      && (id == earlier.id || former.contains(earlier.id))",
-      "sequenceNumber >= earlier.sequenceNumber")),
+      "replica.sequenceNumber >= earlier.replica.sequenceNumber\n"
+      "      && (replica.id == earlier.replica.id || former.contains(earlier.replica.id.rawValue))",
+      "replica.sequenceNumber >= earlier.replica.sequenceNumber")),
     ("log-of-the-past", "A log that is older than the file's last write passes.", FOREIGN_LOG,
      ("Sources/Storage/Log/LogCheck.swift",
-      "sequenceNumber >= earlier.sequenceNumber\n      && (id == earlier.id || former.contains(earlier.id))",
-      "(id == earlier.id || former.contains(earlier.id))")),
+      "replica.sequenceNumber >= earlier.replica.sequenceNumber\n"
+      "      && (replica.id == earlier.replica.id || former.contains(earlier.replica.id.rawValue))",
+      "(replica.id == earlier.replica.id || former.contains(earlier.replica.id.rawValue))")),
     ("names-alone-are-compared", "A table with the right name passes, whatever its columns.",
      ("Sources/Storage/Opening/Schema.swift",
       "objects.count == objectCount && text.isSameBytes(as: Migrations.schema)",

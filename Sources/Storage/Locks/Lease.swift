@@ -58,7 +58,10 @@ package enum Lease {
         storage.leaseFile.withLock { $0?.unlock() }
       }
     }
-    for (file, storage) in writable(files) where !turn.files.contains(file) {
+    let writable = files.compactMap { storage in
+      storage.isReadOnly ? nil : storage.file.map { ($0, storage) }
+    }
+    for (file, storage) in writable.sorted(by: { $0.0 < $1.0 }) where !turn.files.contains(file) {
       try lease(storage)
       leased.append((file, storage))
       turn.files.insert(file)
@@ -77,12 +80,6 @@ package enum Lease {
   package static func afterwards(_ owner: AnyObject, _ body: @escaping () -> Void) {
     guard lock.isMine else { return body() }
     if !turn.waiting.contains(where: { $0.owner === owner }) { turn.waiting.append((owner, body)) }
-  }
-
-  private static func writable(_ files: [Storage]) -> [(FileID, Storage)] {
-    files.compactMap { storage in
-      storage.isReadOnly ? nil : storage.file.map { ($0, storage) }
-    }.sorted { $0.0 < $1.0 }
   }
 
   private static func lease(_ storage: Storage) throws(KeepsakeError) {

@@ -32,7 +32,7 @@ extension Connection {
   ///
   /// - Returns: false when the file has no log.
   func syncLog() throws -> Bool {
-    guard try first("PRAGMA journal_mode", [], { $0.text(0) }) == "wal" else { return false }
+    guard try isLogged else { return false }
     // SQLite opens the log at the first reading.
     try run("SELECT count(*) FROM sqlite_schema")
     try sync(logFile())

@@ -122,8 +122,7 @@ enum LogCheck {
 
 /// What a connection that can write nothing sees of a device.
 private struct State {
-  private let id: Int64
-  private let sequenceNumber: Int64
+  private let replica: ReplicaState
   private let former: [Int64]
 
   /// - Parameter migrations: what this version knows, to check every page; nil for no check.
@@ -137,10 +136,10 @@ private struct State {
       defer { database.close() }
       let connection = database.connection(location)
       let state = try connection.explaining {
-        try connection.transaction(.deferred) { try Self.read($0, checkedBy: migrations) }
+        try connection.transaction(.deferred) { try State($0, checkedBy: migrations) }
       }
       guard let state else { return nil }
-      (id, sequenceNumber, former) = state
+      self = state
     } catch {
       let error = KeepsakeError(error, path: location.path)
       guard error.code == .corrupt || error.code == .notKeepsake || error.isOfSchema else {
@@ -150,16 +149,13 @@ private struct State {
     }
   }
 
-  private static func read(
-    _ connection: Connection, checkedBy migrations: [Migration]?
-  ) throws -> (Int64, Int64, [Int64])? {
+  private init?(_ connection: Connection, checkedBy migrations: [Migration]?) throws {
     if let migrations {
       try Schema.check(connection, path: connection.path, for: migrations)
       guard try connection.integrityProblems(limit: 1).isEmpty else { return nil }
     }
-    let names = try connection.all("SELECT id FROM former_replica") { $0.integer(0) }
-    let state = try ReplicaState(connection)
-    return (state.id.rawValue, state.sequenceNumber, names)
+    former = try connection.all("SELECT id FROM former_replica") { $0.integer(0) }
+    replica = try ReplicaState(connection)
   }
 
   /// Whether a device can go from one state to this one: sequence numbers never fall.
@@ -167,8 +163,8 @@ private struct State {
   /// - Parameter earlier: nil where nothing is known of it.
   func follows(_ earlier: State?) -> Bool {
     guard let earlier else { return true }
-    return sequenceNumber >= earlier.sequenceNumber
-      && (id == earlier.id || former.contains(earlier.id))
+    return replica.sequenceNumber >= earlier.replica.sequenceNumber
+      && (replica.id == earlier.replica.id || former.contains(earlier.replica.id.rawValue))
   }
 }
 

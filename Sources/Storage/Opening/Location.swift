@@ -82,17 +82,9 @@ package enum Location: Sendable, Hashable {
   }
 
   private static func percentEncoded(_ path: String) -> String {
-    var encoded: [UInt8] = []
-    for byte in path.utf8 {
-      switch byte {
-      case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
-        UInt8(ascii: "-")...UInt8(ascii: "9"), UInt8(ascii: "_"):
-        encoded.append(byte)
-      default:
-        let digits = String(byte, radix: 16, uppercase: true)
-        encoded += Array((byte < 16 ? "%0" : "%").utf8) + Array(digits.utf8)
-      }
-    }
-    return String(decoding: encoded, as: UTF8.self)
+    path.addingPercentEncoding(withAllowedCharacters: plain) ?? path
   }
+
+  private static let plain = CharacterSet(
+    charactersIn: "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-./_")
 }
