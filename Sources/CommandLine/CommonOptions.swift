@@ -89,7 +89,7 @@ extension CommonOptions {
   private func fill<Value>(_ draft: Draft, _ body: (Device) throws -> Value) throws -> Value {
     let device = try open(draft)
     let value = try body(device)
-    try device.core.storage.emptyLog()
+    try device.emptyLog()
     return value
   }
 }

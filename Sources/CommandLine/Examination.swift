@@ -75,20 +75,18 @@ private struct Examination {
     var left = problems
     // On damaged pages an index would be built from wrong data, or without end.
     if repairs, problems.allSatisfy({ $0.contains(" index ") }) {
-      try device.core.access { try $0.run("REINDEX") }
+      try device.rebuildIndexes()
       left = try check()
     }
-    var backup: String?
-    if case .file(_, let real) = device.core.location {
-      backup = try Device.backups(of: URL(fileURLWithPath: real)).first?.url.lastPathComponent
-    }
+    let backups = try Device.backups(of: URL(fileURLWithPath: device.path))
+    let backup = backups.first?.url.lastPathComponent
     let source = backup.map { "the backup \($0)" } ?? "a backup"
     let cure = "an index can be repaired; otherwise restore \(source), or export what can be read"
     return problems.map { Finding(.integrity, $0, cure: cure, isRepaired: left.isEmpty) }
   }
 
   private func check() throws(KeepsakeError) -> [String] {
-    try device.core.access { try $0.integrityProblems(limit: 20) }
+    try device.integrityProblems(limit: 20)
   }
 
   private func rows() throws(KeepsakeError) -> [Finding] {
@@ -118,7 +116,7 @@ private struct Examination {
     let now = device.clock.milliseconds
     let skew = MergeOptions().maximumClockSkew.milliseconds
     let horizon = HybridTimestamp.horizon(now: now, skew: skew)
-    let last = try device.core.read { try ReplicaState($0).last }
+    let last = try device.replicaState().last
     var count = 0
     try device.forEachEntry { if $0.timestamp > horizon { count += 1 } }
     guard last > horizon || count > 0 else { return [] }
@@ -147,7 +145,7 @@ private struct Examination {
 
   /// Checks the names of the file, and its folder.
   private func surroundings() throws(KeepsakeError) -> [Finding] {
-    guard case .file(_, let real) = device.core.location else { return [] }
+    let real = Location.real(device.path)
     let file = URL(fileURLWithPath: real)
     let folder = file.deletingLastPathComponent()
     do {

@@ -8,7 +8,7 @@ package import Synchronization
 /// Several handles and processes may have the same file open. Handles in one process are notified
 /// of each other's changes, and share a connection when they were opened alike.
 public final class Device: Sendable {
-  package let core: Core
+  let core: Core
   package let clock: WallClock
   let backups: BackupPolicy
 
@@ -80,7 +80,7 @@ public final class Device: Sendable {
   package static func inMemory(
     identity: ReplicaID, clock: WallClock
   ) throws(KeepsakeError) -> Device {
-    Device(core: try CoreRegistry.memoryCore(identity: identity), clock: clock)
+    Device(core: try Core(Opening.memory(identity: identity), file: nil), clock: clock)
   }
 
   /// A device in a new temporary folder, which is deleted with the last handle on it.
@@ -100,40 +100,33 @@ public final class Device: Sendable {
   /// - Throws: `KeepsakeError`; then the last writes may not survive a power cut.
   public func synchronize() throws(KeepsakeError) { try core.storage.synchronize() }
 
-  /// As `Storage.checkIntegrity`.
-  package func checkIntegrity() throws(KeepsakeError) { try core.storage.checkIntegrity() }
-
-  /// Throws for an entry that no other device would take. O(entries).
-  ///
-  /// - Parameter condition: only for those entries `e`.
-  package func checkSizes(where condition: String = "true") throws(KeepsakeError) {
-    try core.access { try $0.checkSizes(where: condition) }
-  }
-
-  /// Reads every page.
-  ///
-  /// - Throws: `KeepsakeError` that says what is damaged. O(n log n) of the entries.
-  package func checkPages() throws(KeepsakeError) {
-    // Memory may hold pages that were damaged on the disk since.
-    try core.access { try $0.run("PRAGMA shrink_memory") }
-    try checkIntegrity()
-  }
-
-  /// Reads every page, and the size of those entries `e` for which a condition is true.
-  package func checkWhole(measuring condition: String = "true") throws(KeepsakeError) {
-    try checkPages()
-    try checkSizes(where: condition)
+  /// Moves everything from the log into the file itself: before the file gets another name, because
+  /// the log would keep the old one. Closing does the same, and cannot say that the disk was full.
+  package func emptyLog() throws(KeepsakeError) {
+    let storage = core.storage
+    try Checkpoint.emptyLog(storage.location, waiting: storage.busyHandler.usual, storage.names)
   }
 
   /// The file's path; `(memory)` for a device in memory.
-  public var path: String { core.location.path }
+  public var path: String { core.storage.location.path }
 
   /// Whether what other processes write is seen: not where a file in a read-only folder is opened
   /// as immutable.
-  package var seesOthers: Bool { core.mode != .immutable }
+  package var seesOthers: Bool { core.storage.mode != .immutable }
 
   /// Equal for two devices iff they have one file; nil in memory.
-  package var file: FileID? { core.file }
+  package var file: FileID? { core.storage.file }
+
+  /// The versions of the file that reads compare.
+  package var versions: ReadVersions { core.versions }
+
+  /// The state that all handles on the file share within this process.
+  package var shared: SharedState { core.shared }
+
+  /// For tests alone.
+  package var storageForTests: Storage { core.storage }
+  /// For tests alone: how many threads set now, or wait to.
+  package var setsUnderWay: Int { core.sets.count }
 
   /// Calls `handler` after every commit that changed something, whichever process made it, until
   /// the result is released.
@@ -158,17 +151,7 @@ public final class Device: Sendable {
     _ handler: @escaping @Sendable ([SettingChange]) -> Void,
     onFailure: @escaping @Sendable (KeepsakeError) -> Void
   ) -> ObservationToken {
-    let scope = Scope(store: store.map(ByteText.init), keys: keys)
-    return add(Observer(scope: scope, handler: handler, onFailure: onFailure)).token
-  }
-
-  /// Calls `handler` after every commit to the file, whichever process made it and whatever it
-  /// changed, until the result is released. Otherwise as `observe`.
-  package func observeCommits(
-    _ handler: @escaping @Sendable () -> Void,
-    onFailure: @escaping @Sendable (KeepsakeError) -> Void
-  ) -> ObservationToken {
-    add(Observer(scope: nil, handler: { _ in handler() }, onFailure: onFailure)).token
+    observe(store: store, keys: .some(keys), handler, onFailure: onFailure).token
   }
 
   /// Whether any observer gets changes.

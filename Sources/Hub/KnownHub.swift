@@ -63,7 +63,7 @@ final class KnownHub: Sendable {
   func isNew(to device: Device, account: Int64) -> Bool {
     guard let newest else { return true }
     let isSynced = Result { () throws(KeepsakeError) in
-      try device.core.read { connection in
+      try device.tables.read { connection in
         let cursor = try connection.hubs.cursor(of: account)
         return try cursor.read == newest && cursor.newest == newest
           && cursor.sent.sequenceNumber == connection.marks.newestNumber()

@@ -104,11 +104,11 @@ package final class SessionLoop: Sendable {
 
   package func start() {
     for device in work.devices {
-      let token = device.observeCommits { [weak self] in
+      let token = device.observe(keys: nil) { [weak self] _ in
         self?.update { $0.change() }
       } onFailure: { [weak self] in
         self?.report($0, as: \.syncFailure)
-      }
+      }.token
       content.withLock { $0.tokens.append(token) }
     }
     running.enter()

@@ -68,43 +68,15 @@ extension Storage {
       throw KeepsakeError(error, path: location.path)
     }
   }
-
-  /// Moves everything from the log into the file itself: before the file gets another name, because
-  /// the log would keep the old one. Closing does the same, and cannot say that the disk was full.
-  package func emptyLog() throws(KeepsakeError) {
-    try Checkpoint.emptyLog(location, waiting: busyHandler.usual, names)
-  }
-
-  /// Bytes of the database without its log.
-  package func databaseSize() throws(KeepsakeError) -> Int64 {
-    try access { connection in
-      let pages = try connection.first("PRAGMA page_count") { $0.integer(0) } ?? 0
-      return pages * (try connection.first("PRAGMA page_size") { $0.integer(0) } ?? 0)
-    }
-  }
-
-  /// Lets the log and the page cache (32 MiB) grow while `body` changes the same pages in one
-  /// transaction after the other: they are then written to the file only once.
-  ///
-  /// - Parameter changesMany: false if `body` changes too little for that.
-  package func withRoom<Value>(
-    _ changesMany: Bool, _ body: () throws(KeepsakeError) -> Value
-  ) throws(KeepsakeError) -> Value {
-    guard changesMany else { return try body() }
-    try access { try $0.run("PRAGMA main.cache_size = -32768") }
-    checkpoints?.limit(to: 32768)
-    defer {
-      checkpoints?.limit(to: Checkpoints.usualLimit)
-      // Fails only if the connection is broken, and then its next use says so.
-      Result { () throws(KeepsakeError) in
-        try access { try $0.run("PRAGMA main.cache_size = -2000") }
-      }.discardFailure()
-    }
-    return try body()
-  }
 }
 
 extension Connection {
+  /// Bytes of the database without its log.
+  package func databaseSize() throws -> Int64 {
+    let pages = try first("PRAGMA page_count") { $0.integer(0) } ?? 0
+    return pages * (try first("PRAGMA page_size") { $0.integer(0) } ?? 0)
+  }
+
   /// What is wrong with the pages, rows and indexes of the file; none in a sound one.
   ///
   /// `quick_check` does not find rows that are out of order or missing from an index.
@@ -124,15 +96,5 @@ extension Connection {
       throw KeepsakeError(system: EIO, path: path)
     }
     return problems
-  }
-}
-
-extension Storage {
-  /// Reads every page of the file.
-  ///
-  /// - Throws: `KeepsakeError` that says what is damaged. O(n log n) of the entries.
-  package func checkIntegrity() throws(KeepsakeError) {
-    guard let problem = try access({ try $0.integrityProblems(limit: 1) }).first else { return }
-    throw Schema.damaged(location.path, "the file is damaged (\(problem))")
   }
 }

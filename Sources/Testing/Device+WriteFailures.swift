@@ -15,9 +15,9 @@ extension Device {
   /// - Throws: the error of `body`, or `KeepsakeError` when the device cannot be used.
   public func whileWritesFail<Value>(_ body: () throws -> Value) throws -> Value {
     guard !isReadOnly else { return try body() }
-    try core.access { try $0.run("PRAGMA query_only = ON") }
+    try tables.access { try $0.run("PRAGMA query_only = ON") }
     let result = Result { try body() }
-    try core.access { try $0.run("PRAGMA query_only = OFF") }
+    try tables.access { try $0.run("PRAGMA query_only = OFF") }
     return try result.get()
   }
 }

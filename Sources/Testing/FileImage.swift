@@ -18,7 +18,7 @@ struct FileImage: Sendable {
   private let log: Data
 
   init(of device: Device) throws(KeepsakeError) {
-    (file, log) = try device.core.write { connection in
+    (file, log) = try device.tables.write { connection in
       let file = try Self.bytes(connection.databaseFile(), path: device.path)
       return ((file, try Self.bytes(connection.logFile(), path: device.path)), [])
     }

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import Dispatch
 public import KeepsakeDevice
 import KeepsakeSync
 import KeepsakeValues
@@ -40,7 +41,9 @@ extension SimulatedDevices {
 
   /// Waits for all devices, because a resolver's writes may wake the resolvers of other devices.
   private func waitForResolvers(_ limit: Duration) throws {
-    for place in indices where !self[place].core.shared.pending.wait(seconds: limit / .seconds(1)) {
+    for place in indices {
+      let deadline = DispatchTime.now() + limit / .seconds(1)
+      if self[place].shared.pending.wait(timeout: deadline) == .success { continue }
       throw NotSettled(
         description: """
           seed \(seed): resolveConflicts on device \(place) did not end within \(limit)

@@ -60,7 +60,7 @@ final class MergeFiles {
   /// Empties the logs of the drafts, when all is written and before the devices are closed.
   private func complete(_ devices: [Device]) throws {
     for device in devices where drafts.contains(where: { $0.path == device.path }) {
-      try device.core.storage.emptyLog()
+      try device.emptyLog()
     }
   }
 

@@ -66,7 +66,7 @@ MUTANTS = [
      ("Sources/Device/Observing/Contents.swift", "        for address in changed { all[address] = values[address] }\n", "")),
     ("large-scope-forgets-late", "What was written for an observer that has ended is taken for unknown.",
      r"^DeviceTests\.LargeScopeTests",
-     ("Sources/Device/Observing/Contents.swift", "    guard initial.isEmpty else { return removed.append((id, scope)) }\n", "")),
+     ("Sources/Device/Observing/Feed.swift", "if state.contents.initial.isEmpty {", "do {")),
     ("snapshot-read-on", "A snapshot that an error has ended is read on, as another state.",
      r"^DeviceTests\.LargeScopeTests",
      ("Sources/Storage/Statements/SecondConnection.swift", "guard connection.isInTransaction else {", "guard true else {")),
@@ -91,5 +91,5 @@ MUTANTS = [
      ("Sources/Device/Writing/WriteSession.swift", "if let last, last.version == version {", "if let last {")),
     ("told-though-rolled-back", "Sets whose commit failed return as if they were committed.",
      ("Sources/Device/Writing/GroupCommit.swift",
-      "    if let failure { for other in others { other.result = .failure(failure) } }\n", "")),
+      "      for set in others { set.result = .failure(error) }\n", "")),
 ]

@@ -12,10 +12,10 @@ MUTANTS = [
      ("Sources/Storage/Storage.swift", "reader, !lock.isMine", "reader")),
     ("told-before-the-commit", "Sets that share a commit return before it.",
      ("Sources/Device/Writing/GroupCommit.swift",
-      "try makeOthers(set, connection, session, &others)",
-      """try makeOthers(set, connection, session, &others)
-          sets.finish(others)
-          others = []""")),
+      "for set in taken { try make(set, connection, session) }",
+      """for set in taken { try make(set, connection, session) }
+            sets.finish(others)
+            others = []""")),
     ("what-others-commit-is-no-change", "A cached value stays valid after another process commits.",
      ("Sources/Device/Writing/CommitTrail.swift", "else { return nil }", "else { return [] }")),
 ]

@@ -12,7 +12,7 @@ MUTANTS = [
      ("Sources/Storage/Opening/Schema.swift",
       '["CREATE TABLE ", "CREATE INDEX ", "CREATE UNIQUE INDEX "]', '["CREATE "]')),
     ("cut-off-is-read", "A truncated file is opened.",
-     ("Sources/Storage/Opening/Opening.swift", "file.size < pages * size", "file.size < size")),
+     ("Sources/Storage/Opening/Opening.swift", "file.size < size", "file.size < 0 * size")),
     ("draft-is-anyones", "A draft that another process is writing counts as abandoned.",
      ("Sources/Storage/Locks/LockedFile.swift", "LOCK_EX | LOCK_NB", "LOCK_SH | LOCK_NB")),
     ("migrates-twice",

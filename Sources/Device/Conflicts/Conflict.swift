@@ -61,12 +61,12 @@ extension Device {
   /// - Parameter store: only conflicts of this store; nil for all.
   /// - Throws: `KeepsakeError` when the file cannot be read.
   public func conflicts(store: String? = nil) throws(KeepsakeError) -> [Conflict] {
-    try core.access { try $0.conflictLog.conflicts(after: 0, store: store) }
+    try tables.access { try $0.conflictLog.conflicts(after: 0, store: store) }
   }
 
   /// One conflict; nil when the log has none of this number.
   package func conflict(id: Int64) throws(KeepsakeError) -> Conflict? {
-    try core.access { connection in
+    try tables.access { connection in
       try connection.conflictLog.conflicts(after: id &- 1, limit: 1).first { $0.id == id }
     }
   }
@@ -75,7 +75,7 @@ extension Device {
   ///
   /// - Throws: `KeepsakeError` when the file cannot be read.
   public func droppedConflicts() throws(KeepsakeError) -> Int64 {
-    try core.access { try $0.conflictLog.dropped() }
+    try tables.access { try $0.conflictLog.dropped() }
   }
 
   /// Writes what was lost back, as a new write of this device: it wins everywhere. The log keeps
@@ -85,7 +85,7 @@ extension Device {
   /// - Throws: `KeepsakeError`; then nothing was written.
   @discardableResult
   public func restore(_ conflict: Conflict) throws(KeepsakeError) -> Bool {
-    try core.write { connection in
+    try tables.write { connection in
       try write([LocalWrite(store: conflict.store, key: conflict.key, content: conflict.loser)])
       return (try connection.conflictLog.markResolved(conflict.id), [])
     }
@@ -103,10 +103,10 @@ extension Device {
     store: String, _ resolve: (Conflict) throws -> Void
   ) throws -> Int {
     var count = 0
-    for id in try core.access({ try $0.conflictLog.open(store: store) }) {
+    for id in try tables.access({ try $0.conflictLog.open(store: store) }) {
       let isMine = try transaction {
         guard let conflict = try conflict(id: id),
-          try core.access({ try $0.conflictLog.markResolved(id) })
+          try tables.access({ try $0.conflictLog.markResolved(id) })
         else { return false }
         try resolve(conflict)
         return true

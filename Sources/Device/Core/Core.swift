@@ -4,27 +4,23 @@
 // the file's other cores share too. Observers run after the outermost transaction, on the thread
 // that committed, with no lock held.
 
-package import KeepsakeStorage
-package import KeepsakeValues
-package import Synchronization
+import Dispatch
+import KeepsakeStorage
+import KeepsakeValues
+import Synchronization
 
-package final class Core: Sendable {
-  package let storage: Storage
-  package let shared: SharedState
+final class Core: Sendable {
+  let storage: Storage
+  let shared: SharedState
   /// Only used by the thread that has the connection.
   let session = WriteSession()
   /// Threads that set at once.
   let sets = SetQueue()
   /// The facts that the last merge has read of the file; of a type of Sync.
-  package let knownToMerges = Mutex<(any Sendable)?>(nil)
-  /// For tests: how many set now, or wait to.
-  package var setsUnderWay: Int { sets.count }
+  let mergeFacts = Mutex<(any Sendable)?>(nil)
 
-  package var location: Location { storage.location }
-  package var mode: Location.Mode { storage.mode }
-  package var isReadOnly: Bool { storage.isReadOnly }
-  package var file: FileID? { storage.file }
-  package var versions: ReadVersions { storage.versions }
+  var isReadOnly: Bool { storage.isReadOnly }
+  var versions: ReadVersions { storage.versions }
 
   /// - Parameter shared: of all cores on the file.
   init(
@@ -39,32 +35,11 @@ package final class Core: Sendable {
     shared.feed.register(storage)
   }
 
-  /// Uses the connection outside of a transaction, if there is none to join: each statement sees
-  /// its own snapshot.
-  package func access<Value>(_ body: (Connection) throws -> Value) throws(KeepsakeError) -> Value {
-    try storage.access(body)
-  }
-
-  /// As `access`, for what only reads the device's own tables: it waits for no other thread.
-  package func look<Value>(_ body: (Connection) throws -> Value) throws(KeepsakeError) -> Value {
-    try storage.look(body)
-  }
-
-  /// As `look`, from one snapshot, also of what this thread looks at meanwhile by other calls.
-  package func survey<Value>(_ body: (Connection) throws -> Value) throws(KeepsakeError) -> Value {
-    try look { try $0.transaction(.deferred) { try body($0) } }
-  }
-
-  /// Reads from one snapshot.
-  package func read<Value>(_ body: (Connection) throws -> Value) throws(KeepsakeError) -> Value {
-    try access { try $0.transaction(.deferred) { try body($0) } }
-  }
-
-  /// As `read`, and what this thread reads meanwhile by other calls is from that snapshot too.
+  /// Reads from one snapshot what this thread reads meanwhile.
   func snapshot<Value>(_ body: () throws -> Value) throws(KeepsakeError) -> Value {
     var isOutermost = false
     defer { if isOutermost { shared.tellObservers() } }
-    return try access { connection in
+    return try storage.access { connection in
       if connection.isInTransaction { return try body() }
       isOutermost = true
       defer { shared.note(&session.reports) }
@@ -77,19 +52,6 @@ package final class Core: Sendable {
   /// Writes everything that `body` does, or nothing; then notifies the observers. Within another
   /// write it joins that one, and is undone with it.
   ///
-  /// - Parameter body: also returns what changed; runs while the file is locked for writing, unless
-  ///   a newer version has taken the file over.
-  package func write<Value>(
-    _ body: (Connection) throws -> (Value, [SettingChange])
-  ) throws(KeepsakeError) -> Value {
-    try write { connection, session in
-      try Schema.refuseNewer(connection, location.path)
-      let (value, changes) = try body(connection)
-      session.note(changes)
-      return value
-    }
-  }
-
   /// - Parameters:
   ///   - durability: of the commit; what joins another write makes that one at least as durable.
   ///   - limit: how long to wait for other connections; nil for as long as the device does.
@@ -101,14 +63,14 @@ package final class Core: Sendable {
     guard !storage.isReadingAside else { throw isOnlyRead }
     guard !isReadOnly else {
       throw KeepsakeError(
-        .readOnly, path: location.path, "the device was opened read-only",
+        .readOnly, path: storage.location.path, "the device was opened read-only",
         cure: "open it for writing")
     }
     let isWithin = storage.isMine
     var isOutermost = false
     // Observers are notified of what others committed before even when this fails.
     defer { if isOutermost { shared.tellObservers() } }
-    let start = limit == nil ? nil : ContinuousClock.now
+    let deadline = limit.map(DispatchTime.init(after:))
     let (value, needsBarrier) = try storage.access(waiting: limit) { connection in
       if versions.isInOurTransaction || connection.isInTransaction {
         guard isWithin else { throw connection.isLeftOpen }
@@ -119,7 +81,7 @@ package final class Core: Sendable {
       }
       isOutermost = true
       // What is left of it, after waiting for other threads.
-      let rest = limit.flatMap { limit in start.map { max(.zero, limit - $0.duration(to: .now)) } }
+      let rest = deadline.map(\.fromNow)
       return (try commit(connection, durability, waiting: rest, body), session.needsBarrier)
     }
     if isOutermost { storage.checkpoints?.runIfDue() }

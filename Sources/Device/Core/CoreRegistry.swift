@@ -5,7 +5,7 @@ import KeepsakeValues
 import Synchronization
 
 /// Which files this process has open, so that two opens of one file share a core.
-package enum CoreRegistry {
+enum CoreRegistry {
   private struct Slot: Hashable {
     let file: FileID
     let isReadOnly: Bool
@@ -75,10 +75,5 @@ package enum CoreRegistry {
       return cores
     }
     withExtendedLifetime(cores) {}
-  }
-
-  /// A core in memory, of which there is no other.
-  static func memoryCore(identity: ReplicaID) throws(KeepsakeError) -> Core {
-    try Core(Opening.memory(identity: identity), file: nil)
   }
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import Dispatch
+package import Dispatch
 import KeepsakeStorage
 import Synchronization
 
@@ -16,7 +16,9 @@ package final class SharedState: Sendable {
   /// Gets the failures of upkeep, which no caller waits for.
   package let upkeep = Handlers<KeepsakeError>()
   let activities = Handlers<Activity>()
-  package let pending = PendingWork()
+  /// Work that runs on other threads after a commit, such as the resolving of conflicts, so that a
+  /// test can wait for it.
+  package let pending = DispatchGroup()
   /// Reports of transactions that are over, not yet delivered.
   private let reports = Mutex<[@Sendable () -> Void]>([])
   /// Whether `reports` may have any.
@@ -62,21 +64,4 @@ package final class SharedState: Sendable {
   package var checks: Handlers<Void> { feed.checks }
 
   init() { registered = RegisteredDefaults(layers) }
-}
-
-/// Counts work that runs on other threads after a commit, such as the resolving of conflicts, so
-/// that a test can wait for it.
-package final class PendingWork: Sendable {
-  private let group = DispatchGroup()
-
-  package func begin() { group.enter() }
-
-  package func end() { group.leave() }
-
-  /// Returns when nothing is under way, and what that began has ended too.
-  ///
-  /// - Returns: false when the time is over.
-  package func wait(seconds limit: Double) -> Bool {
-    group.wait(timeout: .now() + limit) == .success
-  }
 }

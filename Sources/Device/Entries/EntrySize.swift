@@ -37,7 +37,7 @@ package enum EntrySize {
   }
 
   /// - Parameter size: bytes of the entry's value.
-  fileprivate static func problem(_ address: Address, _ size: Int) -> String? {
+  static func problem(_ address: Address, _ size: Int) -> String? {
     nameProblem(address) ?? valueProblem(address, size)
   }
 
@@ -66,29 +66,6 @@ package enum EntrySize {
 extension Address {
   /// For messages.
   var shortened: String { "\(store.string.prefix(100))/\(key.string.prefix(100))" }
-}
-
-extension Connection {
-  /// Throws for the first entry that no other device would accept. O(entries).
-  ///
-  /// - Parameter condition: only for those entries `e`.
-  package func checkSizes(where condition: String) throws {
-    let large = try first(
-      """
-      SELECT store, key, length(CAST(value AS BLOB)) AS size FROM entry AS e
-      WHERE (\(condition)) AND value IS NOT NULL
-        AND (size > iif(\(Self.isSynced("store")),
-            \(EntrySize.maximumSyncedValue), \(EntrySize.maximumLocalValue))
-          OR length(CAST(key AS BLOB)) > \(EntrySize.maximumName)
-          OR length(CAST(store AS BLOB)) > \(EntrySize.maximumName))
-      ORDER BY store, key LIMIT 1
-      """
-    ) { (Address(store: $0.text(0), key: $0.text(1)), Int($0.integer(2))) }
-    if let (address, size) = large, let problem = EntrySize.problem(address, size) {
-      throw KeepsakeError.rowTooLarge(
-        path: path, problem, cure: "set a smaller one, or delete the key")
-    }
-  }
 }
 
 extension Cell {

@@ -63,12 +63,12 @@ package struct EntryTable {
       [.text(address.store.string), .text(address.key.string)])
   }
 
-  /// Removes tombstones.
+  /// Removes the tombstones that were written before a time.
   ///
-  /// - Parameter condition: which ones.
   /// - Returns: how many.
-  func removeTombstones(where condition: String, _ arguments: [Cell]) throws -> Int {
-    try connection.run("DELETE FROM entry WHERE type = 0 AND \(condition)", arguments)
+  func removeTombstones(before limit: HybridTimestamp) throws -> Int {
+    try connection.run(
+      "DELETE FROM entry WHERE type = 0 AND timestamp < ?1", [.integer(limit.rawValue)])
     return connection.changes
   }
 

@@ -19,7 +19,7 @@ extension Device {
   package func forEachOddRow(
     _ body: (_ name: String, _ problem: RowProblem) -> Void
   ) throws(KeepsakeError) {
-    try core.read { connection in
+    try tables.read { connection in
       try connection.run(
         "SELECT store, key, type, value, \(Connection.isSound) FROM entry AS e"
       ) { row in

@@ -44,7 +44,7 @@ extension Row {
 extension Device {
   /// The entry of a key, a tombstone included; nil when the key was never set.
   package func entry(store: String, key: String) throws(KeepsakeError) -> Entry? {
-    try core.look { try $0.entry(at: Address(store: store, key: key)) }
+    try tables.look { try $0.entry(at: Address(store: store, key: key)) }
   }
 
   /// Calls `body` for entries in the order of store and key, from one snapshot.
@@ -55,7 +55,7 @@ extension Device {
   package func forEachEntry(
     store: String? = nil, prefix: String = "", _ body: (Entry) throws -> Void
   ) throws(KeepsakeError) {
-    try core.look { try $0.forEachEntry(store: store, prefix: prefix, body) }
+    try tables.look { try $0.forEachEntry(store: store, prefix: prefix, body) }
   }
 
   /// Calls `body` for entries in the order of timestamp, replica ID, store and key, from one
@@ -66,14 +66,14 @@ extension Device {
   package func forEachEntryByTime(
     store: String? = nil, _ body: (Entry) throws -> Void
   ) throws(KeepsakeError) {
-    try core.access { connection in
+    try tables.access { connection in
       // This drops temporary tables; only a device that can be written has some.
       try connection.run("PRAGMA temp_store = FILE")
       try connection.transaction(.deferred) { connection in
         var isChecked = false
         try connection.forEachEntryByTime(store: store) { entry, isSorted in
           // `body` gets nothing that was read after the file had changed.
-          if !isChecked || !isSorted { try core.storage.immutableFile?.check() }
+          if !isChecked || !isSorted { try tables.checkUnchanged() }
           isChecked = true
           try body(entry)
         }
@@ -83,12 +83,12 @@ extension Device {
 
   /// The stores that have entries, in order. One index seek for each.
   package func stores() throws(KeepsakeError) -> [String] {
-    try core.access { try $0.stores() }
+    try tables.access { try $0.stores() }
   }
 
   /// The stores in which a key has a value or a seeded default, in order.
   package func storesWithValue(key: String) throws(KeepsakeError) -> [String] {
-    try core.access { connection in
+    try tables.access { connection in
       let seeded = try connection.all(
         "SELECT DISTINCT store FROM default_value WHERE key = ?1", [.text(key)]
       ) { $0.text(0) }
@@ -104,7 +104,7 @@ extension Device {
   package func changes(
     of store: String, after number: Int64, except writer: ReplicaID
   ) throws(KeepsakeError) -> (count: Int, since: HybridTimestamp?) {
-    try core.access { connection in
+    try tables.access { connection in
       try connection.first(
         """
         SELECT count(*), ifnull(min(timestamp), 0) FROM entry INDEXED BY entry_sequence
@@ -118,8 +118,16 @@ extension Device {
   }
 
   /// The device's identity. It changes when the file turns out to be a copy of another device's.
-  public func replica() throws(KeepsakeError) -> ReplicaID {
-    try core.access { try ReplicaState($0).id }
+  public func replica() throws(KeepsakeError) -> ReplicaID { try replicaState().id }
+
+  /// The device's identity and its two counters.
+  package func replicaState() throws(KeepsakeError) -> ReplicaState {
+    try tables.look { try ReplicaState($0) }
+  }
+
+  /// Runs `body` so that what it reads on this device is from one snapshot.
+  package func survey<Value>(_ body: () throws -> Value) throws(KeepsakeError) -> Value {
+    try tables.survey { _ in try body() }
   }
 }
 
@@ -141,23 +149,27 @@ extension Connection {
   }
 
   /// As that of `Device`.
+  ///
+  /// - Parameter isWanted: called for each row that is read, before its value is.
   func forEachEntry(
-    store: String?, prefix: String = "", _ body: (Entry) throws -> Void
+    store: String?, prefix: String = "", where isWanted: (Address) throws -> Bool = { _ in true },
+    _ body: (Entry) throws -> Void
   ) throws {
     var room = try maximumRows()
     try run(
       """
       SELECT store, key, type, value, timestamp, replica_id FROM entry
-      WHERE (?1 IS NULL OR store = ?1) AND key >= ?2 ORDER BY store, key
+      WHERE \(store == nil ? "" : "store = ?1 AND") key >= ?2 ORDER BY store, key
       """,
       [store.map(Cell.text) ?? .null, .text(prefix)]
     ) { row in
       guard room > 0 else { throw holdsEntryTwice }
       room -= 1
       let key = row.text(1)
-      if key.utf8.starts(with: prefix.utf8) {
-        try body(row.entry(Address(store: row.text(0), key: key), from: 2))
-      }
+      // The keys of one store that begin with it follow each other.
+      guard key.utf8.starts(with: prefix.utf8) else { return store == nil }
+      let address = Address(store: row.text(0), key: key)
+      if try isWanted(address) { try body(row.entry(address, from: 2)) }
       return true
     }
   }
@@ -206,9 +218,5 @@ extension Connection {
   }
 
   /// More entries than the file can have: each takes more than eight bytes of a page.
-  private func maximumRows() throws -> Int64 {
-    try first("SELECT page_count * page_size / 8 FROM pragma_page_count, pragma_page_size") {
-      $0.integer(0)
-    } ?? 0
-  }
+  private func maximumRows() throws -> Int64 { try databaseSize() / 8 }
 }

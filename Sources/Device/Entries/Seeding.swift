@@ -29,13 +29,11 @@ extension Device {
     store: String, bundle: String, _ defaults: [DefaultValue]
   ) throws(KeepsakeError) -> Bool {
     let wanted = defaults.sorted { ByteText($0.key) < ByteText($1.key) }
-    let isCurrent = try core.access { connection in
-      let all = try connection.declarations(store: store, key: nil)
-      return all.first?.bundle == bundle
-        && all.filter { $0.bundle == bundle }.map(\.value) == wanted
-    }
+    let all = try declarations(store: store)
+    let isCurrent =
+      all.first?.bundle == bundle && all.filter { $0.bundle == bundle }.map(\.value) == wanted
     guard !isCurrent else { return false }
-    return try core.write { connection in
+    return try tables.write { connection in
       try connection.run(
         "DELETE FROM default_value WHERE store = ?1 AND bundle = ?2", [.text(store), .text(bundle)])
       let seeding = try connection.first(
@@ -57,17 +55,10 @@ extension Device {
   /// The seeded defaults of a store by key. Where several bundles declare one key, the one that was
   /// seeded last counts.
   package func defaults(store: String) throws(KeepsakeError) -> [DefaultValue] {
-    try core.access { connection in
-      var seen: Set<ByteText> = []
-      return try connection.declarations(store: store, key: nil).map(\.value)
-        .filter { seen.insert(ByteText($0.key)).inserted }
-        .sorted { ByteText($0.key) < ByteText($1.key) }
-    }
-  }
-
-  /// The seeded default of one key.
-  package func seed(store: String, key: String) throws(KeepsakeError) -> DefaultValue? {
-    try declarations(store: store, key: key).first?.value
+    var seen: Set<ByteText> = []
+    return try declarations(store: store).map(\.value)
+      .filter { seen.insert(ByteText($0.key)).inserted }
+      .sorted { ByteText($0.key) < ByteText($1.key) }
   }
 
   /// What every bundle declares, the one that was seeded last first; of those for a key the first
@@ -77,30 +68,24 @@ extension Device {
   package func declarations(
     store: String, key: String? = nil
   ) throws(KeepsakeError) -> [(bundle: String, value: DefaultValue)] {
-    try core.access { try $0.declarations(store: store, key: key) }
+    try tables.access { connection in
+      try connection.all(
+        """
+        SELECT key, type, value, source, bundle FROM default_value
+        WHERE store = ?1 AND (?2 IS NULL OR key = ?2) ORDER BY seeding DESC, key
+        """, [.text(store), key.map(Cell.text) ?? .null]
+      ) { row in
+        let content = row.content(1)
+        let value = content.value ?? .opaque(OpaqueValue(content))
+        return (row.text(4), DefaultValue(key: row.text(0), value: value, source: row.text(3)))
+      }
+    }
   }
 
   /// The stores that have seeded defaults, in order.
   package func seededStores() throws(KeepsakeError) -> [String] {
-    try core.access {
+    try tables.access {
       try $0.all("SELECT DISTINCT store FROM default_value ORDER BY store") { $0.text(0) }
-    }
-  }
-}
-
-extension Connection {
-  fileprivate func declarations(
-    store: String, key: String?
-  ) throws -> [(bundle: String, value: DefaultValue)] {
-    try all(
-      """
-      SELECT key, type, value, source, bundle FROM default_value
-      WHERE store = ?1 AND (?2 IS NULL OR key = ?2) ORDER BY seeding DESC, key
-      """, [.text(store), key.map(Cell.text) ?? .null]
-    ) { row in
-      let content = row.content(1)
-      let value = content.value ?? .opaque(OpaqueValue(content))
-      return (row.text(4), DefaultValue(key: row.text(0), value: value, source: row.text(3)))
     }
   }
 }

@@ -14,8 +14,6 @@ struct Contents {
   private(set) var initial: [Int: InitialValues] = [:]
   /// The addresses that this process has changed since the first of `initial` was made.
   private var changed: Set<Address> = []
-  /// Scopes that are taken away when `initial` is empty.
-  private var removed: [(id: Int, scope: Scope)] = []
   /// Without tombstones; undecoded, because arrays and dictionaries take many times their bytes.
   private var values: [Address: TaggedCell] = [:]
   /// The last sequence number that was looked at.
@@ -39,11 +37,9 @@ struct Contents {
   /// Whether all values of a scope are known, or in `initial`.
   func covers(_ scope: Scope) -> Bool { scopes.covers(scope) }
 
-  /// Takes away a scope that was added, but not before all of `initial` is read: until then the
-  /// changes of this process have to be noted.
+  /// Takes away a scope that was added, when `initial` is empty.
   mutating func narrow(_ id: Int, _ scope: Scope) {
     guard unread.removeValue(forKey: id) == nil else { return }
-    guard initial.isEmpty else { return removed.append((id, scope)) }
     scopes.remove(id, scope)
     guard !scopes.covers(scope) else { return }
     if let address = scope.address {
@@ -89,23 +85,13 @@ struct Contents {
       forgetValues()
       throw error
     }
-    guard initial.isEmpty, !changed.isEmpty || !removed.isEmpty else { return }
-    let scopes = removed
-    (changed, removed) = ([], [])
-    for (id, scope) in scopes { narrow(id, scope) }
+    if initial.isEmpty { changed = [] }
   }
 
   /// Makes all scopes unread.
   mutating func forgetValues() {
-    for values in initial.values { values.cancel() }
     unread.merge(scopes.byObserver) { $1 }
-    for (id, _) in removed { unread[id] = nil }
-    (scopes, initial, changed, removed, values) = (ScopeIndex(), [:], [], [], [:])
-  }
-
-  /// As `forgetValues`, if `initial` has values whose reading was cancelled.
-  mutating func forgetCancelled() {
-    if initial.values.contains(where: \.wasCancelled) { forgetValues() }
+    (scopes, initial, changed, values) = (ScopeIndex(), [:], [], [:])
   }
 
   /// The net changes since the last call, in the order they arrived; deletions that left no trace
@@ -147,21 +133,15 @@ struct Contents {
     let reason: SettingChange.Reason
     var changes: [SettingChange] = []
 
-    mutating func add(
-      _ address: Address, _ old: TaggedCell, _ new: TaggedCell, _ timestamp: HybridTimestamp,
-      by writer: ReplicaID
-    ) {
-      changes.append(
-        SettingChange(
-          store: address.store.string, key: address.key.string, from: old, to: new,
-          writer: writer, timestamp: timestamp, reason: writer == replica.id ? .local : reason,
-          process: .other, transaction: replica.sequenceNumber))
-    }
-
     mutating func add(_ entry: Entry, replacing old: TaggedCell?) {
       let (old, new) = (old ?? .tombstone, entry.content.ifValue ?? .tombstone)
       guard old != new else { return }
-      add(entry.address, old, new, entry.timestamp, by: entry.replicaID)
+      changes.append(
+        SettingChange(
+          store: entry.address.store.string, key: entry.address.key.string, from: old, to: new,
+          writer: entry.replicaID, timestamp: entry.timestamp,
+          reason: entry.replicaID == replica.id ? .local : reason, process: .other,
+          transaction: replica.sequenceNumber))
     }
   }
 
@@ -193,22 +173,20 @@ struct Contents {
     }
     // No tombstone says who deleted them, so it was this device.
     for address in lost.sorted() {
-      news.add(
-        address, values[address] ?? .tombstone, .tombstone, news.replica.last,
-        by: news.replica.id)
+      let deletion = Entry(
+        address, .tombstone, timestamp: news.replica.last, replicaID: news.replica.id)
+      news.add(deletion, replacing: values[address])
     }
   }
 }
 
 extension Connection {
-  private static let columns = "SELECT store, key, type, value, timestamp, replica_id FROM entry"
-
   /// Calls `body` for what has arrived after `number`, in that order.
   fileprivate func forEachEntry(after number: Int64, _ body: (Entry) -> Void) throws {
     try run(
       """
-      \(Self.columns) INDEXED BY entry_sequence WHERE sequence_number > ?1
-      ORDER BY sequence_number
+      SELECT store, key, type, value, timestamp, replica_id FROM entry INDEXED BY entry_sequence
+      WHERE sequence_number > ?1 ORDER BY sequence_number
       """, [.integer(number)]
     ) { row in
       body(row.entry(from: 0))
@@ -226,24 +204,13 @@ extension Connection {
         try check()
         try entry(at: Address(store: store.string, key: key.string)).map(body)
       }
-    case (let store?, .prefix(let prefix)):
-      try run(
-        "\(Self.columns) WHERE store = ?1 AND key >= ?2 ORDER BY key",
-        [.text(store.string), .text(prefix.string)]
-      ) { row in
+    case (let store, let kind):
+      let prefix = if case .prefix(let prefix) = kind { prefix.string } else { "" }
+      func isWanted(_ address: Address) throws -> Bool {
         try check()
-        let address = Address(store: store.string, key: row.text(1))
-        guard scope.contains(address) else { return false }
-        body(row.entry(address, from: 2))
-        return true
+        return scope.contains(address)
       }
-    case (nil, _):
-      try run(Self.columns) { row in
-        try check()
-        let address = Address(store: row.text(0), key: row.text(1))
-        if scope.contains(address) { body(row.entry(address, from: 2)) }
-        return true
-      }
+      try forEachEntry(store: store?.string, prefix: prefix, where: isWanted, body)
     }
   }
 

@@ -27,15 +27,13 @@ extension Device {
   ///
   /// - Parameter keys: nil for every commit, whatever it changed; then `handler` gets no changes.
   package func observe(
-    store: String, keys: KeyFilter?, _ handler: @escaping @Sendable ([SettingChange]) -> Void,
+    store: String? = nil, keys: KeyFilter?,
+    _ handler: @escaping @Sendable ([SettingChange]) -> Void,
     onFailure: @escaping @Sendable (KeepsakeError) -> Void
   ) -> StoreObservation {
-    let scope = keys.map { Scope(store: ByteText(store), keys: $0) }
-    return add(Observer(scope: scope, handler: handler, onFailure: onFailure))
-  }
-
-  func add(_ observer: Observer) -> StoreObservation {
     let core = core
+    let scope = keys.map { Scope(store: store.map(ByteText.init), keys: $0) }
+    let observer = Observer(scope: scope, handler: handler, onFailure: onFailure)
     let (id, failure) = core.shared.feed.add(observer, on: core.storage)
     if let failure { core.afterTransaction { observer.onFailure(failure) } }
     return StoreObservation(
@@ -48,7 +46,7 @@ extension Device {
   ) throws(KeepsakeError) {
     guard !changes.isEmpty, !observers.isEmpty else { return }
     let now = HybridTimestamp(milliseconds: clock.milliseconds)
-    let set = try core.look { connection in
+    let set = try tables.look { connection in
       let replica = try ReplicaState(connection)
       return try changes.map { change in
         SettingChange(

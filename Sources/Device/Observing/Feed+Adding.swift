@@ -17,112 +17,92 @@ extension Feed {
       let failure = storage.file.map { _ in KeepsakeError.frozen(storage.location.path) }
       return (observers.add(observer), failure)
     }
-    var (id, failure): (Int?, KeepsakeError?)
-    var isLarge = false
-    do {
+    var id: Int?
+    let result: Result<Bool, KeepsakeError> = Result { () throws(KeepsakeError) in
       try storage.access(waiting: storage.busyHandler.usual) { connection in
+        // This process cannot commit before the present contents are known.
         try state.withLock { state in
-          // This process cannot commit before the present contents are known. The observer is added
-          // first: from now on no removal cancels the reading of values that it may rely on.
-          let new = observers.add(observer)
+          let new = register(observer, storage, &state)
           id = new
-          if state.events == nil { state.events = start(storage.location) }
-          state.contents.forgetCancelled()
-          let large = try widen(new, observer.scope, connection, storage, &state)
-          func catchUp(_ connection: Connection) throws {
-            _ = try self.catchUp(
-              connection, storage.versions, &state, before: new, commits: large?.commits)
-          }
-          if let large {
-            isLarge = true
-            let result = Result { try large.snapshot.read(catchUp) }
-            return try widen(new, large.scope, large.snapshot, after: result, &state)
-          }
-          guard connection.isInTransaction else { return try catchUp(connection) }
-          // Now, or a commit of another process before the next look would be taken for known. But
-          // a snapshot may be older than the count of commits, so that look compares again.
-          let commits = state.commits
-          defer { state.commits = commits }
-          if storage.isReadOnly {
-            try catchUp(connection)
-          } else {
-            // The feed must not know values that this transaction has not committed.
-            try storage.snapshot()?.read(catchUp)
-          }
+          return try readContents(for: new, observer.scope, connection, storage, &state)
         }
       }
-    } catch {
-      failure = error
     }
-    if isLarge { DispatchQueue.global().async { [self] in readInitialValues() } }
-    guard let id else {
-      return state.withLock { state in
-        let id = observers.add(observer)
-        if state.events == nil { state.events = start(storage.location) }
-        // The thread reads what is there as soon as it can.
-        if let scope = observer.scope { state.contents.widen(id, scope) }
-        return (id, failure)
-      }
+    if case .success(true) = result {
+      DispatchQueue.global().async { [self] in readInitialValues() }
     }
-    return (id, failure)
+    let added = id ?? state.withLock { state in
+      let id = register(observer, storage, &state)
+      // The thread reads what is there as soon as it can.
+      if let scope = observer.scope { state.contents.widen(id, scope) }
+      return id
+    }
+    return (added, result.failure)
   }
 
-  /// A scope that is large, and a snapshot of the present state.
-  private struct LargeScope {
-    let scope: Scope
-    let snapshot: Snapshot
-    /// The file's commit count.
-    let commits: UInt32
+  /// Adds an observer, before its scope: from now on no removal ends the reading of values that it
+  /// may rely on.
+  private func register(_ observer: Observer, _ storage: Storage, _ state: inout State) -> Int {
+    let id = observers.add(observer)
+    if state.events == nil { state.events = start(storage.location) }
+    return id
   }
 
-  /// Adds an observer's scope, unless it is large and its values are not known.
+  /// Adds the scope of a new observer, and reads what others have committed before.
   ///
-  /// - Returns: the large scope, which is not added; nil if it was added.
-  private func widen(
-    _ id: Int, _ scope: Scope?, _ connection: Connection, _ storage: Storage, _ state: inout State
-  ) throws -> LargeScope? {
-    guard let scope else { return nil }
-    do {
-      if let large = try snapshot(for: scope, connection, storage, state) { return large }
-    } catch {
+  /// - Returns: whether values of it have still to be read.
+  private func readContents(
+    for id: Int, _ scope: Scope?, _ connection: Connection, _ storage: Storage,
+    _ state: inout State
+  ) throws -> Bool {
+    if let scope {
+      let large = Result { try addLarge(scope, of: id, connection, storage, &state) }
+      if case .success(true) = large { return true }
+      // Its values are read below, or by the next look if this one fails.
       state.contents.widen(id, scope)
-      throw error
+      _ = try large.get()
     }
-    state.contents.widen(id, scope)
-    return nil
+    func catchUp(_ connection: Connection) throws {
+      _ = try self.catchUp(connection, storage.versions, &state, before: id)
+    }
+    guard connection.isInTransaction else {
+      try catchUp(connection)
+      return false
+    }
+    // Now, or a commit of another process before the next look would be taken for known. But a
+    // snapshot may be older than the count of commits, so that look compares again.
+    let commits = state.commits
+    defer { state.commits = commits }
+    if storage.isReadOnly {
+      try catchUp(connection)
+    } else {
+      // The feed must not know values that this transaction has not committed.
+      try storage.snapshot()?.read(catchUp)
+    }
+    return false
   }
 
-  private func snapshot(
-    for scope: Scope, _ connection: Connection, _ storage: Storage, _ state: State
-  ) throws -> LargeScope? {
+  /// Adds a scope that is large and not known yet; `readInitialValues` reads its values.
+  ///
+  /// - Returns: false if it was not added.
+  private func addLarge(
+    _ scope: Scope, of id: Int, _ connection: Connection, _ storage: Storage, _ state: inout State
+  ) throws -> Bool {
     // A transaction of a read-only device has a state of its own, which may be an older one.
     guard try !state.contents.covers(scope) && connection.isLarge(scope),
       !(storage.isReadOnly && connection.isInTransaction)
-    else { return nil }
+    else { return false }
     for _ in 0..<10 {
       let count = try commits(connection, storage.versions)
-      guard let snapshot = storage.snapshot() else { return nil }
-      if try commits(connection, storage.versions) == count {
-        return LargeScope(scope: scope, snapshot: snapshot, commits: count)
+      guard let snapshot = storage.snapshot() else { return false }
+      guard try commits(connection, storage.versions) == count else { continue }
+      try snapshot.read {
+        _ = try catchUp($0, storage.versions, &state, before: id, commits: count)
       }
+      state.contents.widen(id, InitialValues(scope, snapshot, for: observers))
+      return true
     }
-    return nil
-  }
-
-  /// Adds a large scope, whose values `readInitialValues` reads.
-  ///
-  /// - Parameter result: of looking at the snapshot; if that has failed, the scope is read later.
-  private func widen(
-    _ id: Int, _ scope: Scope, _ snapshot: Snapshot, after result: Result<Void, any Error>,
-    _ state: inout State
-  ) throws {
-    if case .failure(let error) = result {
-      state.contents.widen(id, scope)
-      throw error
-    }
-    let values = InitialValues(scope, snapshot)
-    state.contents.widen(id, values)
-    pending.withLock { $0.append(values) }
+    return false
   }
 }
 

@@ -75,10 +75,9 @@ extension Feed {
   func readInitialValues() {
     withoutDelivering { _ in
       var failure: (any Error)?
-      // Left in `pending` while it is read, so that `remove` can cancel it.
-      while let values = pending.withLock({ $0.last }) {
+      // Without the state's lock, so that writes go on.
+      while let values = state.withLock({ $0.contents.initial.values.first }) {
         let result = Result { try values.read() }
-        pending.withLock { $0.removeAll { $0 === values } }
         state.withLock { state in
           // Otherwise they are not needed any more.
           guard state.contents.initial.values.contains(where: { $0 === values }) else { return }

@@ -33,8 +33,6 @@ final class Feed: Sendable {
   let state = Mutex(State())
   /// Removed observers whose scopes `state.contents` still has.
   private let removed = Mutex<[(id: Int, scope: Scope)]>([])
-  /// Values that are not read yet, as in `state.contents`.
-  let pending = Mutex<[InitialValues]>([])
   /// Held while the thread has a hold on the core.
   let looking = Mutex(())
   /// For tests: called when the thread begins a check.
@@ -74,14 +72,8 @@ final class Feed: Sendable {
     if let scope = observer.scope, storage.map(hasOthers) ?? false {
       removed.withLock { $0.append((id, scope)) }
     }
-    // Before the state's lock, which a thread that reads the values may have.
-    observers.ifEmpty {
-      pending.withLock { all in
-        for values in all { values.cancel() }
-        all = []
-      }
-    }
     guard observers.isEmpty else { return }
+    // A thread that reads initial values may have the lock, and ends the reading now.
     let isLast = state.withLock { state in
       guard observers.isEmpty else { return false }
       let events = state.events
@@ -158,11 +150,14 @@ final class Feed: Sendable {
     _ connection: Connection, _ versions: ReadVersions, _ state: inout State,
     before end: Int? = nil, commits count: UInt32? = nil
   ) throws -> Bool {
-    let gone = removed.withLock { removed in
-      defer { removed = [] }
-      return removed
+    // Until all initial values are read, the changes of this process have to be noted.
+    if state.contents.initial.isEmpty {
+      let gone = removed.withLock { removed in
+        defer { removed = [] }
+        return removed
+      }
+      for (id, scope) in gone { state.contents.narrow(id, scope) }
     }
-    for (id, scope) in gone { state.contents.narrow(id, scope) }
     // Before the snapshot, which may be newer: then the next look finds nothing, and that is all.
     let commits = try count ?? commits(connection, versions)
     let isCommit = state.commits != commits

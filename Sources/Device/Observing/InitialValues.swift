@@ -19,16 +19,16 @@ final class InitialValues: Sendable {
 
   let scope: Scope
   private let progress: Mutex<Progress>
-  private let isCancelled = Atomic(false)
+  /// The reading ends when there are none any more.
+  private let observers: Observers
 
-  init(_ scope: Scope, _ snapshot: Snapshot) {
-    self.scope = scope
+  init(_ scope: Scope, _ snapshot: Snapshot, for observers: Observers) {
+    (self.scope, self.observers) = (scope, observers)
     progress = Mutex(.unread(snapshot))
   }
 
-  /// Reads the values unless that was done; waits while another thread reads them.
-  ///
-  /// - Throws: also after `cancel`.
+  /// Reads the values unless that was done; waits while another thread reads them. When the last
+  /// observer is removed meanwhile, they stay unread.
   func read() throws { try progress.withLock { try read(&$0) } }
 
   /// Whether the values are read; false as well while another thread is reading them.
@@ -38,39 +38,40 @@ final class InitialValues: Sendable {
 
   /// The values, which are read now unless they have been. Once only.
   ///
-  /// - Throws: also after `cancel`.
+  /// - Throws: also if the last observer is removed meanwhile.
   func take() throws -> [Address: TaggedCell] {
     try progress.withLock { progress in
       try read(&progress)
-      guard case .read(let values) = progress else { return [:] }
-      progress = .read([:])
-      return values
+      switch progress {
+      case .read(let values):
+        progress = .read([:])
+        return values
+      case .unread(let snapshot):
+        throw KeepsakeError(
+          .locked, path: snapshot.path,
+          "the values of an observer's keys were not read before they changed",
+          cure: "read them again")
+      }
     }
   }
-
-  var wasCancelled: Bool { isCancelled.load(ordering: .relaxed) }
-
-  /// Ends the reading, also that of another thread.
-  func cancel() { isCancelled.store(true, ordering: .relaxed) }
 
   private func read(_ progress: inout Progress) throws {
     guard case .unread(let snapshot) = progress else { return }
     var values: [Address: TaggedCell] = [:]
-    try snapshot.read { connection in
-      try connection.forEachEntry(in: scope) {
-        if isCancelled.load(ordering: .relaxed) { throw notRead(connection.path) }
-      } body: { entry in
-        values[entry.address] = entry.content.ifValue
+    do {
+      try snapshot.read { connection in
+        try connection.forEachEntry(in: scope) {
+          if observers.isEmpty { throw HasNoObservers() }
+        } body: { entry in
+          values[entry.address] = entry.content.ifValue
+        }
       }
+      progress = .read(values)
+    } catch is HasNoObservers {
     }
-    progress = .read(values)
   }
 
-  private func notRead(_ path: String) -> KeepsakeError {
-    KeepsakeError(
-      .locked, path: path, "the values of an observer's keys were not read before they changed",
-      cure: "read them again")
-  }
+  private struct HasNoObservers: Error {}
 }
 
 extension Connection {

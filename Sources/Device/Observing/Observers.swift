@@ -96,11 +96,6 @@ final class Observers: Sendable {
 
   var isEmpty: Bool { !presence.isObserved }
 
-  /// Calls `body` if there are none; none is added meanwhile.
-  func ifEmpty(_ body: () -> Void) {
-    state.withLock { if $0.observers.isEmpty { body() } }
-  }
-
   /// Whether any observer gets changes, not commits alone.
   var wantChanges: Bool {
     state.withLock { $0.observers.values.contains { $0.scope != nil } }

@@ -35,10 +35,7 @@ struct ScopeIndex {
   var isEmpty: Bool { byAddress.isEmpty && byStore.isEmpty }
   var hasEveryCommit: Bool { !ofEveryCommit.isEmpty }
 
-  var all: Set<Scope> {
-    Set(byAddress.keys.map { Scope(store: $0.store, keys: .key($0.key.string)) })
-      .union(byStore.values.flatMap(\.values))
-  }
+  var all: Set<Scope> { Set(byObserver.values) }
 
   /// - Parameter scope: nil for every commit.
   mutating func add(_ id: Int, _ scope: Scope?) {

@@ -63,7 +63,7 @@ extension Device {
       throw KeepsakeError(
         .inputOutput, path: path, "the clock is outside of the years 1 to 9999", cure: "set it")
     }
-    let realPath = core.location.realPath
+    let realPath = core.storage.location.realPath
     let url = URL(fileURLWithPath: realPath)
     let backup = URL(fileURLWithPath: realPath + Self.backupInfix + today)
     guard try FileStatus(of: backup.path) == nil else { return }

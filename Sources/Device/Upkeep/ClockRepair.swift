@@ -46,9 +46,9 @@ extension Device {
     let tolerance = isForced ? ClockRepair.forcedTolerance : ClockRepair.tolerance
     let due = HybridTimestamp.horizon(now: now, skew: tolerance)
     guard !isReadOnly, isForced || now >= ClockRepair.earliestPresent else { return nil }
-    guard try core.access({ try ReplicaState.clock($0) > due }) else { return nil }
+    guard try tables.access({ try ReplicaState.clock($0) > due }) else { return nil }
     return try leased(joins: true) { () throws(KeepsakeError) in
-      try core.write { connection in
+      try tables.write { connection in
         // Another process may have been faster.
         guard try ReplicaState(connection).last > due,
           try isForced || !connection.hasNewsOfOthers(after: due)

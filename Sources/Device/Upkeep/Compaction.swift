@@ -42,10 +42,10 @@ extension Device {
     // VACUUM copies what it can still read over the rest.
     try checkIntegrity()
     var result = Compaction()
-    result.sizeBefore = try core.storage.databaseSize()
+    result.sizeBefore = try tables.access { try $0.databaseSize() }
     // First: what fails for want of space must fail before anything is forgotten.
     try core.storage.vacuum()
-    (result.dropped, result.kept) = try core.write { connection in
+    (result.dropped, result.kept) = try tables.write { connection in
       let count = try connection.forget(before: before)
       let kept = try connection.first("SELECT count(*) FROM entry WHERE type = 0") {
         Int($0.integer(0))
@@ -56,7 +56,7 @@ extension Device {
       // Should it fail now, their space is given back the next time.
       Result { () throws(KeepsakeError) in try core.storage.vacuum() }.discardFailure()
     }
-    result.sizeAfter = try core.storage.databaseSize()
+    result.sizeAfter = try tables.access { try $0.databaseSize() }
     return result
   }
 }
@@ -77,7 +77,6 @@ extension Connection {
   @discardableResult
   package func forget(before limit: HybridTimestamp) throws -> Int {
     let replica = try ReplicaState(self)
-    let arguments: [Cell] = [.integer(limit.rawValue)]
     try run(
       """
       INSERT INTO forgotten (store, sequence_number)
@@ -85,8 +84,8 @@ extension Connection {
       GROUP BY store
       ON CONFLICT (store) DO UPDATE SET
         sequence_number = max(forgotten.sequence_number, excluded.sequence_number)
-      """, arguments)
-    let count = try entries.removeTombstones(where: "timestamp < ?1", arguments)
+      """, [.integer(limit.rawValue)])
+    let count = try entries.removeTombstones(before: limit)
     // The newest row may be gone, and with it what it said of the counters.
     if count > 0 { try replica.save(self) }
     return count

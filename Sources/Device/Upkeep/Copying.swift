@@ -41,7 +41,7 @@ extension Device {
     do throws(KeepsakeError) {
       let copy = try Device(path: draft.path, access: .existing, clock: clock)
       try prepare(copy)
-      try copy.core.storage.emptyLog()
+      try copy.emptyLog()
     } catch {
       // What is wrong with a copy is wrong with what was copied.
       throw error.at(error.isRefusal ? self.path : draft.target)

@@ -104,7 +104,7 @@ extension Device {
     _ id: ReplicaID = .random(), reason: NewIDReason
   ) throws(KeepsakeError) {
     let now = clock.milliseconds
-    try core.write { connection in
+    try tables.write { connection in
       var replica = try ReplicaState(connection)
       try connection.takeNewID(id, reason: reason, at: now, &replica)
       return ((), [])
@@ -128,7 +128,7 @@ extension Device {
   ///
   /// - Throws: `KeepsakeError` if the file cannot be read.
   public func formerReplicas() throws(KeepsakeError) -> [FormerReplica] {
-    try core.look { connection in
+    try tables.look { connection in
       try connection.all(
         "SELECT id, reason, ended_at FROM former_replica ORDER BY ended_at DESC, id"
       ) { row in

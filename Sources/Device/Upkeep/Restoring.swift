@@ -124,7 +124,7 @@ struct Predecessor {
         path: real, access: .existing, busyTimeout: Device.defaultBusyTimeout, clock: clock,
         folder: nil, identity: ReplicaID(rawValue: 0))
       // Closing does the same, and cannot say what stops it.
-      try device.core.storage.emptyLog()
+      try device.emptyLog()
       return true
     } catch {
       switch error.code {
@@ -153,7 +153,8 @@ extension Device {
   /// - Returns: how many keys it has changed.
   /// - Throws: `KeepsakeError`, also if the other device is damaged; then nothing was written.
   package func writeAsNew(_ backup: Device) throws(KeepsakeError) -> Int {
-    try backup.checkWhole()
+    try backup.checkPages()
+    try backup.checkSizes()
     return try write { write in
       var others: Set<Address> = []
       try forEachEntry { if !$0.content.isTombstone { others.insert($0.address) } }

@@ -5,6 +5,13 @@
 
 import KeepsakeStorage
 
+/// The first failure of a setter in a transaction, which a property cannot throw.
+// Only used by the thread that has the connection of its core.
+final class SetterFailures {
+  /// The first failure, and what reports it in case something else is thrown.
+  var first: (error: any Error, report: @Sendable () -> Void)?
+}
+
 extension Core {
   /// Runs the body of a transaction, or of a part of one, within its access.
   ///
@@ -22,15 +29,22 @@ extension Core {
     }
     guard let first = failures.first else { return value }
     // What has ended the whole transaction is why everything after it failed.
-    if let ending = session.ending { throw KeepsakeError(ending, path: location.path) }
+    if let ending = session.ending { throw KeepsakeError(ending, path: storage.location.path) }
     throw first.error
   }
 
   /// Calls what may write when this thread's transaction is over: within, its writes would be
   /// taken back with those that failed.
-  package func afterTransaction(_ report: @escaping @Sendable () -> Void) {
+  func afterTransaction(_ report: @escaping @Sendable () -> Void) {
     guard versions.isInOurTransaction else { return report() }
     session.reports.append(report)
+  }
+}
+
+extension Device {
+  /// As that of `Core`.
+  package func afterTransaction(_ report: @escaping @Sendable () -> Void) {
+    core.afterTransaction(report)
   }
 
   /// Leaves a failure to the transaction of this thread, which is going to throw the first of them.
@@ -38,7 +52,9 @@ extension Core {
   /// - Parameter report: called if it throws something else.
   /// - Returns: false when there is no such transaction, so that nothing was done.
   package func note(_ error: any Error, orReport report: @escaping @Sendable () -> Void) -> Bool {
-    guard versions.isInOurTransaction, let failures = session.setterFailures else { return false }
+    guard versions.isInOurTransaction, let failures = core.session.setterFailures else {
+      return false
+    }
     if failures.first == nil { failures.first = (error, report) }
     return true
   }

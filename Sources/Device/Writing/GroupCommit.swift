@@ -24,7 +24,7 @@ extension Core {
         return Array(session.changes[count...])
       }
     }
-    let deadline = limit.map { DispatchTime.now() + $0 / .seconds(1) }
+    let deadline = limit.map(DispatchTime.init(after:))
     let set = QueuedSet(write, at: write.wallClock ?? clock.milliseconds, durability)
     if !sets.tryToLead() {
       switch sets.wait(set, until: deadline) {
@@ -36,58 +36,50 @@ extension Core {
       }
     }
     defer { shared.tellObservers() }
-    let own = lead(set, until: deadline)
+    lead(set, until: deadline)
     storage.checkpoints?.runIfDue()
-    return try own.get()
+    return try set.result.get()
   }
 
   /// Makes a set, and those that wait. Lets the next thread lead when it returns.
-  private func lead(
-    _ set: QueuedSet, until deadline: DispatchTime?
-  ) -> Result<[SettingChange], KeepsakeError> {
+  private func lead(_ own: QueuedSet, until deadline: DispatchTime?) {
     sets.gather()
+    // Gets all that were taken, whatever happens: none is forgotten.
     var others: [QueuedSet] = []
-    var own: [SettingChange] = []
-    var failure: KeepsakeError?
     do throws(KeepsakeError) {
       try storage.access(waiting: deadline.map(\.fromNow)) { connection in
         guard !connection.isInTransaction else { throw connection.isLeftOpen }
         let limit = deadline.map(\.fromNow)
-        try commit(connection, set.durability, waiting: limit) { connection, session in
-          own = try session.step(set, connection, shared.feed.observers)
-          try makeOthers(set, connection, session, &others)
+        try commit(connection, own.durability, waiting: limit) { connection, session in
+          try make(own, connection, session)
+          while case let taken = sets.take(SetQueue.most - 1 - others.count, own.durability),
+            !taken.isEmpty
+          {
+            others += taken
+            for set in taken { try make(set, connection, session) }
+          }
         }
       }
     } catch {
-      failure = error
+      for set in others { set.result = .failure(error) }
+      own.result = .failure(error)
     }
-    if let failure { for other in others { other.result = .failure(failure) } }
     sets.finish(others)
-    return failure.map { .failure($0) } ?? .success(own)
   }
 
-  /// - Parameters:
-  ///   - own: of the thread that leads, which is made.
-  ///   - made: gets all that were taken, whatever happens: none is forgotten.
-  /// - Throws: when one has failed in a way that may concern all; then all of them fail.
-  private func makeOthers(
-    _ own: QueuedSet, _ connection: Connection, _ session: WriteSession, _ made: inout [QueuedSet]
+  /// Makes one set; one that is refused fails alone.
+  ///
+  /// - Throws: when it has failed in a way that may concern all; then all of them fail.
+  private func make(
+    _ set: QueuedSet, _ connection: Connection, _ session: WriteSession
   ) throws {
-    let most = SetQueue.most - 1
-    while made.count < most {
-      let taken = sets.take(most - made.count, own.durability)
-      if taken.isEmpty { return }
-      made += taken
-      for set in taken {
-        let written = connection.totalChanges
-        do {
-          set.result = .success(try session.step(set, connection, shared.feed.observers))
-        } catch {
-          let refusal = KeepsakeError(error, path: location.path)
-          guard refusal.isOfTheWrite, connection.totalChanges == written else { throw error }
-          set.result = .failure(refusal)
-        }
-      }
+    let written = connection.totalChanges
+    do {
+      set.result = .success(try session.step(set, connection, shared.feed.observers))
+    } catch {
+      let refusal = KeepsakeError(error, path: storage.location.path)
+      guard refusal.isOfTheWrite, connection.totalChanges == written else { throw error }
+      set.result = .failure(refusal)
     }
   }
 }
@@ -107,14 +99,16 @@ extension Core {
   /// its end is no commit.
   var isOnlyRead: KeepsakeError {
     KeepsakeError(
-      .locked, path: location.path, "the settings are being read at one moment",
+      .locked, path: storage.location.path, "the settings are being read at one moment",
       cure: "write when the reading has ended")
   }
 }
 
 extension DispatchTime {
+  init(after duration: Duration) { self = .now() + duration / .seconds(1) }
+
   /// How long it is until then; zero when it has been.
-  fileprivate var fromNow: Duration {
+  var fromNow: Duration {
     let (now, then) = (DispatchTime.now().uptimeNanoseconds, uptimeNanoseconds)
     return .nanoseconds(then > now ? then - now : 0)
   }

@@ -66,10 +66,10 @@ private final class ConflictResolver: Sendable {
 
   /// Resolves the open conflicts on the resolver's queue.
   func wake() {
-    let pending = backing.device.core.shared.pending
-    pending.begin()
+    let pending = backing.device.shared.pending
+    pending.enter()
     queue.async { [self] in
-      defer { pending.end() }
+      defer { pending.leave() }
       Lease.waitUntilOver()
       do {
         try checkEnd()

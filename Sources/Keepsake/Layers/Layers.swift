@@ -84,7 +84,7 @@ final class Layers: Sendable {
     _ keys: [String], withoutArguments: Bool = false
   ) throws(KeepsakeError) -> [Lookup] {
     let stack = withoutArguments ? stack.filter { !$0.isArguments } : stack
-    return try device.core.survey { _ in
+    return try device.survey {
       try keys.map { try lookUp(ByteText($0), in: stack).map { $0?.value } }
     }
   }
@@ -150,8 +150,8 @@ final class Layers: Sendable {
     _ keys: [String]
   ) throws(KeepsakeError) -> [(explanation: SettingExplanation, inForce: Lookup)] {
     let stack = stack
-    return try device.core.survey { connection in
-      let replica = try ReplicaState(connection).id
+    return try device.survey {
+      let replica = try device.replica()
       return try keys.map { name in
         let key = ByteText(name)
         let layers = try stack.flatMap { try $0.explanation(key, on: device, replica: replica) }
@@ -171,7 +171,7 @@ final class Layers: Sendable {
   ) throws(KeepsakeError) -> Value {
     let (stack, hasSuites) = state.withLock { ($0.stack, !$0.suites.isEmpty) }
     // The entries of one store are read by one statement, which needs no transaction.
-    return hasSuites || often ? try device.core.survey { _ in try body(stack) } : try body(stack)
+    return hasSuites || often ? try device.survey { try body(stack) } : try body(stack)
   }
 
   // MARK: - Suites
@@ -219,7 +219,7 @@ final class Layers: Sendable {
         + providers(.defaults) + (registered.map { [.registered($0)] } ?? [])
         + [.seeds(seeds, suite: nil)] + suites.map { .seeds($0.seeds, suite: $0.name) }
     }
-    device.core.versions.layersDidChange()
+    device.shared.layers.change()
   }
 
   // MARK: - Providers
@@ -253,7 +253,7 @@ final class Layers: Sendable {
       case .failure: nil
       }
     }
-    return try device.core.survey { _ in
+    return try device.survey {
       var all = Set(keys)
       for layer in new { all.formUnion(try layer.values(on: device).keys) }
       return try all.sorted().compactMap { key in

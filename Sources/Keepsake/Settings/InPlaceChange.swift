@@ -23,14 +23,13 @@ struct InPlaceChange<Value> {
   private let backing: Backing
   /// The key to report a failure under that concerns no single key.
   private let key: String
-  private let core: Core
   private let hasLock: Bool
   private let read: Result<Reading, SettingFailure>
 
   init(of key: String, in backing: Backing, _ read: () throws -> Reading) {
-    (self.backing, self.key, core) = (backing, key, backing.device.core)
-    hasLock = core.shared.inPlaceChanges.begin(
-      unless: core.versions.isInOurTransaction, waiting: Device.setterTimeout)
+    (self.backing, self.key) = (backing, key)
+    hasLock = backing.device.shared.inPlaceChanges.begin(
+      unless: backing.device.versions.isInOurTransaction, waiting: Device.setterTimeout)
     self.read = Result(catching: read).mapError {
       SettingFailure(.write, $0, store: backing.store, key: key)
     }
@@ -55,8 +54,8 @@ struct InPlaceChange<Value> {
       }
     }
     if hasLock {
-      core.shared.inPlaceChanges.end(finish)
-      core.shared.tellObservers()
+      backing.device.shared.inPlaceChanges.end(finish)
+      backing.device.shared.tellObservers()
     } else {
       finish()
     }
@@ -69,8 +68,7 @@ struct InPlaceChange<Value> {
     try backing.transaction(waiting: Device.setterTimeout) {
       for replacement in replacements {
         writing(replacement.key)
-        guard backing.device.core === core, try backing.value(replacement.key) == replacement.seen
-        else {
+        guard try backing.value(replacement.key) == replacement.seen else {
           throw KeepsakeError(
             .locked, path: backing.device.path,
             "another write changed the value during this change",

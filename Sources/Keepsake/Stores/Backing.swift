@@ -53,7 +53,7 @@ package final class Backing: Sendable {
     let observers = StoreObservers(device, store: store, failures)
     self.observers = observers
     device.backUpDaily { [failures] in failures.report(.backup, $0) }
-    checkpointFailures = device.core.shared.upkeep.add { [failures] in
+    checkpointFailures = device.shared.upkeep.add { [failures] in
       failures.report(.checkpoint, $0)
     }
     let tracking = isTracked ? TrackedKeys() : nil
@@ -203,7 +203,7 @@ package final class Backing: Sendable {
   /// Reports a setter's failure, unless it is within a transaction, which throws it.
   func reportWriteFailure(_ error: any Error, of key: String) {
     let report = { @Sendable [failures] in failures.report(.write, error, key: key) }
-    if !device.core.note(error, orReport: report) { report() }
+    if !device.note(error, orReport: report) { report() }
   }
 
   /// Reports that the store as a whole could not be read, once for each version of the store.
@@ -229,14 +229,14 @@ package final class Backing: Sendable {
   /// Waits for the end of this thread's transaction: it may be rolled back, and with it the values
   /// that observers would be notified of.
   private func reloadAfterTransaction() {
-    device.core.afterTransaction { [weak self] in self?.reload() }
+    device.afterTransaction { [weak self] in self?.reload() }
   }
 
   /// Reads the layers' present values, and notifies the observers of changes.
   private func reload() {
     let result = Result {
       // Takes the connection before the lock: a thread that has the connection may take the lock.
-      try device.core.survey { _ in
+      try device.survey {
         // One reload at a time, or an observer could get the older change last.
         try reloading.withLock { _ in
           try observers.notify(
@@ -248,7 +248,7 @@ package final class Backing: Sendable {
       layers.takeSnapshots()
       failures.report(.reload, error)
     }
-    device.core.shared.tellObservers()
+    device.shared.tellObservers()
   }
 }
 

@@ -186,7 +186,7 @@ extension UserDefaultsStore {
         backing.failures.report(.write, error, key: key)
       }
     }
-    device.core.shared.registered.register(values)
+    device.shared.registered.register(values)
   }
 }
 

@@ -33,8 +33,8 @@ extension SettingsStore {
     }
     let version = backing.version
     let keys = backing.declaredKeys
-    var (transaction, all) = try device.core.survey { connection in
-      (try ReplicaState(connection).sequenceNumber, try backing.layers.allValues(and: keys))
+    var (transaction, all) = try device.survey {
+      (try device.replicaState().sequenceNumber, try backing.layers.allValues(and: keys))
     }
     backing.addDefaults(to: &all)
     backing.reportUnreadable(all.unreadable)
@@ -42,5 +42,5 @@ extension SettingsStore {
   }
 
   /// Whether this thread is in a transaction of the device.
-  package var isInTransaction: Bool { backing.device.core.versions.isInOurTransaction }
+  package var isInTransaction: Bool { backing.device.versions.isInOurTransaction }
 }

@@ -12,7 +12,7 @@ package struct StoreVersion: Equatable, Sendable {
   private let version: ReadVersion
 
   /// - Returns: nil if the present version is unknown.
-  init?(_ device: Device) { self.init(device.core.versions, device.core.shared.trail) }
+  init?(_ device: Device) { self.init(device.versions, device.shared.trail) }
 
   private init?(_ file: ReadVersions, _ trail: CommitTrail) {
     guard let version = file.now else { return nil }

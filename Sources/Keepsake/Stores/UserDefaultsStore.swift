@@ -31,7 +31,7 @@ open class UserDefaultsStore: SettingsStore, @unchecked Sendable {
   ) throws {
     try super.init(
       device: device, store: StoreName.defaults(suite: suite ?? bundle?.suite),
-      layers: layers, arguments: arguments, registered: device.core.shared.registered,
+      layers: layers, arguments: arguments, registered: device.shared.registered,
       bundle: bundle, durability: durability, logger: logger)
   }
 

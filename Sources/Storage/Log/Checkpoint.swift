@@ -73,7 +73,7 @@ package enum Checkpoint {
   }
 
   /// Moves everything from the log into the file.
-  static func emptyLog(
+  package static func emptyLog(
     _ location: Location, waiting limit: Duration, _ names: NameCheck? = nil
   ) throws(KeepsakeError) {
     guard try run(location, waiting: limit, names) else {

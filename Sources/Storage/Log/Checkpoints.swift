@@ -14,7 +14,7 @@ import Synchronization
 /// It does not retain the storage, which stops it before it closes.
 package final class Checkpoints: Sendable {
   /// Frames of the log, each one page, from which on it is moved.
-  static let usualLimit = 1000
+  package static let usualLimit = 1000
   /// How long a checkpoint waits for other writers; the next one is not far.
   private static let timeLimit: Duration = .milliseconds(100)
 

@@ -81,11 +81,9 @@ struct WalIndex: @unchecked Sendable {
   ///   SQLite would create the index here.
   /// - Returns: nil where SQLite has no such mapping.
   static func page(_ connection: Connection) -> UnsafeMutableRawPointer? {
-    var file: UnsafeMutablePointer<sqlite3_file>?
-    let code = sqlite3_file_control(
-      connection.handle, "main", SQLITE_FCNTL_FILE_POINTER, &file)
-    guard code == SQLITE_OK, let file, let methods = file.pointee.pMethods,
-      methods.pointee.iVersion >= 2, let map = methods.pointee.xShmMap
+    guard case .success(let file) = Result(catching: connection.databaseFile),
+      let methods = file.pointee.pMethods, methods.pointee.iVersion >= 2,
+      let map = methods.pointee.xShmMap
     else { return nil }
     var region: UnsafeMutableRawPointer?
     // The first region, of the size that SQLite itself asks for; not made when it is not there.
@@ -171,9 +169,6 @@ package final class ReadVersions: Sendable {
     return index?.version(layers: layers)
       ?? ReadVersion(count: ownCommits.load(ordering: .acquiring), layers: layers)
   }
-
-  /// Notes that what stores read besides the file has changed.
-  package func layersDidChange() { layers.change() }
 
   /// Whether SQLite shows the commits of others.
   package var seesOthers: Bool { index != nil }

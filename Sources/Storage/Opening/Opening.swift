@@ -94,11 +94,10 @@ package enum Opening {
   /// Throws when the file's end is missing: SQLite takes the rest of a last page for zeros.
   private static func refuseCutOff(_ connection: Connection, _ location: Location) throws {
     guard case .file(let path, let real) = location else { return }
-    let pages = try connection.first("PRAGMA page_count") { $0.integer(0) } ?? 0
-    let size = try connection.first("PRAGMA page_size") { $0.integer(0) } ?? 0
+    let size = try connection.databaseSize()
     // In this order: pages that are only in the log were moved to the file before the log is empty.
     let log = try FileStatus(of: real + "-wal")
-    guard (log?.size ?? 0) == 0, let file = try FileStatus(of: real), file.size < pages * size
+    guard (log?.size ?? 0) == 0, let file = try FileStatus(of: real), file.size < size
     else { return }
     throw Schema.damaged(path, "the file is damaged (its end is missing)")
   }

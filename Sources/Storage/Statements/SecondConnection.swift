@@ -80,6 +80,7 @@ extension Storage {
 package final class Snapshot: Sendable {
   private let database: Database
   private let location: Location
+  package var path: String { location.path }
 
   fileprivate init(_ database: Database, _ location: Location) {
     (self.database, self.location) = (database, location)
@@ -92,7 +93,7 @@ package final class Snapshot: Sendable {
     let connection = database.connection(location)
     guard connection.isInTransaction else {
       throw KeepsakeError(
-        .inputOutput, path: location.path, "a reading that failed cannot be continued",
+        .inputOutput, path: path, "a reading that failed cannot be continued",
         cure: "read anew")
     }
     try connection.explaining { try body(connection) }

@@ -65,7 +65,7 @@ extension HubSync {
 
   func reportHeld(_ held: [Int64], horizon: HybridTimestamp) throws(KeepsakeError) {
     var (room, waiting, unreadable) = (options.changeLimit, 0, 0)
-    try device.core.read { connection in
+    try device.tables.read { connection in
       for number in held {
         try connection.forEachRow("= ?1", number) { entry, _ in
           guard let entry, channel.encode(entry, limit: .max) != nil else {

@@ -67,7 +67,7 @@ package final class HubSync {
     for attempt in 0..<Self.attempts {
       if attempt > 0 { channel.pause(after: attempt) }
       (held, failure) = ([], nil)
-      if let pull = try pull(device.core.read(prepare)), try push(pull) {
+      if let pull = try pull(device.tables.read(prepare)), try push(pull) {
         report.hasConverged =
           pull.hasReadAll && cursor.held.isEmpty && cursor.read == cursor.newest
         return true
@@ -92,7 +92,7 @@ package final class HubSync {
     var request = HubPageRequest(
       replica: try device.replica(), cursor: cursor.read, rows: rowsToRead)
     // Unsent rows may have come from the hub, before a push failed: the vectors are as old.
-    let newestNumber = try device.core.read { try $0.marks.newestNumber() }
+    let newestNumber = try device.tables.read { try $0.marks.newestNumber() }
     request.allVectors = newestNumber > cursor.sent.sequenceNumber || !cursor.held.isEmpty
     let newest = known.newest ?? stored.newest
     if newest != HubCursor.beginning { request.newest = newest }
@@ -111,7 +111,7 @@ package final class HubSync {
       try refuseClock(answer.clock)
       let step = try transaction { try self.take(answer, &pull, $0, &$1) }
       // Vectors will cover what has lost: the log must not go in a power failure.
-      if pull.result.mayHaveLosers { try device.core.storage.synchronize() }
+      if pull.result.mayHaveLosers { try device.synchronize() }
       switch step {
       case .ended(let boundary):
         if let boundary { try hooks.step(boundary) }
@@ -222,7 +222,7 @@ package final class HubSync {
     _ page: HubPushPage, _ newest: String, _ isNext: Bool
   ) throws(KeepsakeError) -> Bool {
     known.owesMark = page.last == nil
-    guard try device.core.read({ try $0.forgotten() }) == forgotten else { return false }
+    guard try device.tables.read({ try $0.forgotten() }) == forgotten else { return false }
     known.add(page.rows.map(\.entry), newest: newest)
     if isNext { base = newest }
     if let place = report.transfers.firstIndex(where: { $0.into == 1 }) {
@@ -253,7 +253,7 @@ package final class HubSync {
     _ body: (Connection, inout [SettingChange]) throws -> Value
   ) throws(KeepsakeError) -> Value {
     try device.leased(joins: true) { () throws(KeepsakeError) in
-      try device.core.write { connection in
+      try device.tables.write { connection in
         var changes: [SettingChange] = []
         return (try body(connection, &changes), changes)
       }

@@ -19,7 +19,7 @@ extension Merge {
     try refuseTransaction([device])
     return try reporting([device]) { () throws(KeepsakeError) in
       let account = channel.account
-      let cursor = try device.core.read { try $0.hubs.cursor(of: account) }
+      let cursor = try device.tables.read { try $0.hubs.cursor(of: account) }
       if cursor == HubCursor() { try device.checkPages() }
       let sync = HubSync(device, channel, options: options)
       do throws(KeepsakeError) {
@@ -44,7 +44,7 @@ extension Device {
     keeping age: Duration = Compaction.defaultAge, hubs: [any HubChannel]
   ) throws(KeepsakeError) -> Compaction {
     let before = HybridTimestamp(milliseconds: clock.milliseconds - age.milliseconds)
-    let deletions = try core.read { try $0.deletions(before: before) }
+    let deletions = try tables.read { try $0.deletions(before: before) }
     let result = try compact(keeping: age)
     for hub in hubs { try forget(deletions, at: hub) }
     return result
@@ -56,7 +56,7 @@ extension Device {
   ) throws(KeepsakeError) {
     let account = hub.account
     // A key may have been written since, and deleted anew.
-    let (read, dropped) = try core.read { connection in
+    let (read, dropped) = try tables.read { connection in
       let dropped = try deletions.filter { try connection.numberedEntry(at: $0) == nil }
       return (try connection.hubs.cursor(of: account).read, dropped)
     }
@@ -66,13 +66,13 @@ extension Device {
 
   /// The accounts of hubs that this device has synced with.
   package func hubAccounts() throws(KeepsakeError) -> [Int64] {
-    try core.read { try $0.all("SELECT account FROM hub ORDER BY account") { $0.integer(0) } }
+    try tables.read { try $0.all("SELECT account FROM hub ORDER BY account") { $0.integer(0) } }
   }
 
   /// Forgets the accounts of hubs. Unless values are kept, synced stores begin as in a new file.
   package func forgetHubs(keepsValues: Bool) throws(KeepsakeError) {
     try leased { () throws(KeepsakeError) in
-      try core.write { connection in
+      try tables.write { connection in
         for table in ["hub", "hub_held"] { try connection.run("DELETE FROM main.\(table)") }
         guard !keepsValues else { return ((), []) }
         let changes = try connection.emptySyncedStores()

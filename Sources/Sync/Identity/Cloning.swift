@@ -18,7 +18,7 @@ extension Device {
   package func clone(to path: String, identity: ReplicaID) throws(KeepsakeError) {
     try copy(to: path) { copy throws(KeepsakeError) in
       try copy.takeNewID(identity, reason: .clone)
-      try copy.core.write { (try $0.conflictLog.clear(), []) }
+      try copy.tables.write { (try $0.conflictLog.clear(), []) }
     }
   }
 }

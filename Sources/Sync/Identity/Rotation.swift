@@ -12,12 +12,12 @@ extension MergeRun {
   /// read.
   mutating func separate(_ place: Int, from other: Int) throws(KeepsakeError) {
     guard let mark = try lastRead(of: place, by: other) else { return }
-    let (device, giver, id) = (sides[place].device, sides[other].device.core, source.replicaID())
-    try device.core.withSender(giver) { () throws(KeepsakeError) in
-      try device.core.write { connection in
+    let (device, giver, id) = (sides[place].device, sides[other].device, source.replicaID())
+    try device.tables.attaching(giver) { () throws(KeepsakeError) in
+      try device.tables.write { connection in
         try connection.rotate(
           to: id, since: mark, unless: Connection.isInSender, at: device.clock.milliseconds)
-        try giver.storage.immutableFile?.check()
+        try giver.tables.checkUnchanged()
         return ((), [])
       }
     }
@@ -36,8 +36,8 @@ extension MergeRun {
   private func lastRead(of place: Int, by other: Int) throws(KeepsakeError) -> Mark? {
     let (side, reader) = (sides[place], sides[other])
     if side.id == reader.id {
-      return try side.device.core.withSender(reader.device.core) { () throws(KeepsakeError) in
-        try side.device.core.access { try $0.marks.lastShared() }
+      return try side.device.tables.attaching(reader.device) { () throws(KeepsakeError) in
+        try side.device.tables.access { try $0.marks.lastShared() }
       }
     }
     let own = (reader.formerIDs + [reader.id]).map { side.ownMark(for: $0).sequenceNumber }.max()
@@ -54,7 +54,7 @@ extension MergeRun {
     guard let rows = sides[other].peers[sides[place].id] else { return true }
     let marks = Set(rows.values.map(\.cursor)).subtracting([.start, sides[place].mark])
     if marks.isEmpty { return true }
-    return try sides[place].device.core.read { connection in
+    return try sides[place].device.tables.read { connection in
       try marks.allSatisfy { try connection.marks.contains($0) ?? isOwn($0) }
     }
   }

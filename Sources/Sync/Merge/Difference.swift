@@ -19,8 +19,8 @@ package struct Difference: Sendable, Equatable {
     _ left: Device, _ right: Device, stores: [String]?, limit: Int = .max
   ) throws(KeepsakeError) -> [Difference] {
     let names = try MergeRun.stores(stores, of: [MergeSide(left), MergeSide(right)])
-    return try right.core.withSender(left.core) { () throws(KeepsakeError) in
-      try right.core.read { connection in
+    return try right.tables.attaching(left) { () throws(KeepsakeError) in
+      try right.tables.read { connection in
         try names.flatMap { try values(of: $0, connection, limit) }
       }
     }

@@ -47,7 +47,7 @@ package enum Merge {
 
   /// Throws within a transaction, in which SQLite cannot detach a file.
   static func refuseTransaction(_ devices: [Device]) throws(KeepsakeError) {
-    for device in devices where device.core.versions.isInOurTransaction {
+    for device in devices where device.versions.isInOurTransaction {
       throw KeepsakeError(
         .locked, path: device.path, "it cannot be merged within a transaction of its own",
         cure: "merge when the transaction has ended")
@@ -55,11 +55,10 @@ package enum Merge {
   }
 
   private static func refuseSameFile(_ devices: [Device]) throws(KeepsakeError) {
-    var files: Set<FileID> = []
-    var cores: Set<ObjectIdentifier> = []
+    var files: Set<ObjectIdentifier> = []
     for device in devices {
-      let isNewFile = device.core.file.map { files.insert($0).inserted } ?? true
-      guard isNewFile, cores.insert(ObjectIdentifier(device.core)).inserted else {
+      // Handles on one file share this, also of a file that is opened in two ways.
+      guard files.insert(ObjectIdentifier(device.shared)).inserted else {
         throw KeepsakeError(
           .sameFile, path: device.path, "this file is named twice", cure: "name each file once")
       }

@@ -19,7 +19,8 @@ extension MergeRun {
     let failures = Mutex<[Int: KeepsakeError]>([:])
     DispatchQueue.concurrentPerform(iterations: devices.count) { place in
       do throws(KeepsakeError) {
-        try devices[place].checkWhole(measuring: measured)
+        try devices[place].checkPages()
+        try devices[place].checkSizes(where: measured)
       } catch {
         failures.withLock { $0[place] = error }
       }
@@ -35,7 +36,7 @@ extension MergeRun {
   /// A device that is locked, or cannot be written, is found before any is written.
   func refuseUnwritable(_ places: some Sequence<Int>) throws(KeepsakeError) {
     for place in places {
-      try sides[place].device.core.write { (try $0.refuseExhausted(), []) }
+      try sides[place].device.tables.write { (try $0.refuseExhausted(), []) }
     }
   }
 }

@@ -65,7 +65,7 @@ extension MergeRun {
       guard side.peers[peer]?.values.contains(where: { $0.isDue(at: now) }) == true else {
         continue
       }
-      try side.device.core.write { connection in
+      try side.device.tables.write { connection in
         try connection.peers.update(peer, stores) { $0.note(own: side.mark, at: now) }
         return ((), [])
       }
@@ -118,7 +118,7 @@ extension MergeRun {
   ) throws(KeepsakeError) {
     let device = sides[0].device
     let now = device.clock.milliseconds
-    let hasNewMark = try device.core.write { connection in
+    let hasNewMark = try device.tables.write { connection in
       let changes = try exchanges.map { exchange in
         try connection.peers.update(sides[exchange.place].id, stores) {
           $0.cursor = exchange.read

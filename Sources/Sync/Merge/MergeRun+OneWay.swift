@@ -63,7 +63,7 @@ extension MergeRun {
     let known = source.peers[target] ?? [:]
     let news = stores.filter { StoreName.isSynced($0.string) && known[$0]?.own ?? .start != mark }
     guard !news.isEmpty else { return }
-    let hasNewMark = try source.device.core.write { connection in
+    let hasNewMark = try source.device.tables.write { connection in
       (try connection.peers.update(target, stores) { $0.note(own: mark, at: nil) }, [])
     }
     if hasNewMark { try hooks.step(.noted) }
@@ -73,6 +73,6 @@ extension MergeRun {
   private func isEarlierState(_ place: Int, of other: Int) throws(KeepsakeError) -> Bool {
     let side = sides[place]
     guard side.mark != .start, side.isMarked else { return false }
-    return try sides[other].device.core.read { try $0.marks.contains(side.mark) } == true
+    return try sides[other].device.tables.read { try $0.marks.contains(side.mark) } == true
   }
 }

@@ -23,7 +23,7 @@ struct MergeRun {
   /// Merges, with leases on the files that it writes, unless nothing is new.
   mutating func run() throws(KeepsakeError) {
     if !options.isOneWay, hasNothingNew() { return try noteNothing() }
-    try Lease.hold(sides.map(\.device.core.storage)) { () throws(KeepsakeError) in
+    try Device.leased(sides.map(\.device)) { () throws(KeepsakeError) in
       for place in sides.indices { sides[place] = try MergeSide(sides[place].device) }
       try check()
       try options.isOneWay ? mergeOneWay() : mergeBothWays()

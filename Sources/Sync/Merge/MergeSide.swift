@@ -30,14 +30,14 @@ struct MergeSide {
   /// Reads the file, unless it is as it was when it was read last.
   init(_ device: Device) throws(KeepsakeError) {
     self.device = device
-    let core = device.core
-    if let known = core.knownToMerges.withLock({ $0 as? Facts }) {
+    let tables = device.tables
+    if let known = tables.mergeFacts as? Facts {
       facts = known
-      if let version = known.version, core.versions.isNow(version) { return }
+      if let version = known.version, device.versions.isNow(version) { return }
     }
-    let version = core.versions.now
-    facts = try core.read { try Facts($0, version, isReadOnly: device.isReadOnly) }
-    core.knownToMerges.withLock { [facts] in $0 = facts }
+    let version = device.versions.now
+    facts = try tables.read { try Facts($0, version, isReadOnly: device.isReadOnly) }
+    tables.mergeFacts = facts
   }
 
   subscript<Value>(dynamicMember path: KeyPath<Facts, Value>) -> Value { facts[keyPath: path] }

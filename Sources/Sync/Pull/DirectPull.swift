@@ -35,7 +35,7 @@ struct DirectPull {
     else { return nil }
     let stores = JSON.array(pull.stores.map { .string($0.string) }).text()
     var (count, newest, isSound): (Int64, Int64, Bool) = (0, 0, true)
-    try giver.device.core.read { connection in
+    try giver.device.tables.read { connection in
       try connection.run(
         """
         SELECT key, value, timestamp, \(Connection.isSound) FROM entry AS e
@@ -51,15 +51,14 @@ struct DirectPull {
       }
     }
     guard count >= Pull.many, isSound, newest <= pull.horizon.rawValue else { return nil }
-    let average = try giver.device.core.storage.databaseSize() / count + 1
+    let average = try giver.device.tables.access { try $0.databaseSize() } / count + 1
     (self.pull, self.stores, self.count, self.newest) = (pull, stores, count, newest)
     rows = max(1, min(Int64(pull.options.chunkSize), Self.transactionBytes / average))
   }
 
   /// - Returns: the number after which the rows are read page by page.
   func run(_ result: inout PullResult) throws(KeepsakeError) -> Int64 {
-    let receiver = pull.receiver.device.core
-    return try receiver.withSender(pull.giver.device.core) { () throws(KeepsakeError) in
+    try pull.receiver.device.tables.attaching(pull.giver.device) { () throws(KeepsakeError) in
       var number = pull.receiver.sequenceNumber
       while result.received < count {
         guard let after = try write(after: number, result), after.received > result.received else {
@@ -82,14 +81,14 @@ struct DirectPull {
   private func write(
     after number: Int64, _ before: PullResult
   ) throws(KeepsakeError) -> PullResult? {
-    try pull.receiver.device.core.write { connection in
+    try pull.receiver.device.tables.write { connection in
       var (result, replica) = (before, try ReplicaState(connection))
       guard replica.sequenceNumber == number, !pull.receiver.device.hasObservers else {
         return (nil, [])
       }
       let inserted = try insert(connection, after: number)
       // A file that is read as immutable may have changed.
-      try pull.giver.device.core.storage.immutableFile?.check()
+      try pull.giver.device.tables.checkUnchanged()
       try keepChanges(connection, after: number, &result)
       replica.sequenceNumber = number + pull.giver.sequenceNumber
       replica.last = max(replica.last, HybridTimestamp(rawValue: newest))

@@ -18,9 +18,9 @@ extension Pull {
     // A file whose numbers are almost used up has none that could be counted on from.
     guard giver.sequenceNumber < 1 << 40 else { return nil }
     let limit = Int(min(giver.sequenceNumber / 64, 10_000))
-    let core = receiver.device.core
-    let others = try core.withSender(giver.device.core) { () throws(KeepsakeError) in
-      try core.read { connection in
+    let tables = receiver.device.tables
+    let others = try tables.attaching(giver.device) { () throws(KeepsakeError) in
+      try tables.read { connection in
         try connection.all(
           """
           SELECT e.sequence_number FROM sender.entry AS e

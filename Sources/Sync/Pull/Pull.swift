@@ -40,10 +40,10 @@ struct Pull {
   func run<Value>(
     _ result: inout PullResult, finish: (Connection, PullResult, GiverPage) throws -> Value
   ) throws(KeepsakeError) -> Value {
-    let storage = receiver.device.core.storage
+    let device = receiver.device
     let read = stores.map { receiver.cursor(of: giver.id, in: $0).sequenceNumber }.min() ?? 0
     let isLong = giver.sequenceNumber >= Self.many && read <= giver.sequenceNumber - Self.many
-    return try storage.withRoom(isLong) { () throws(KeepsakeError) in
+    return try device.tables.withRoom(isLong) { () throws(KeepsakeError) in
       var (pull, position) = (self, Int64(0))
       if let direct = try DirectPull(self) {
         position = try direct.run(&result)
@@ -57,7 +57,7 @@ struct Pull {
         let (after, value) = try pull.write(page, result, finish)
         result = after
         // Vectors of others will cover what has lost: it must survive a power failure.
-        if result.mayHaveLosers { try storage.synchronize() }
+        if result.mayHaveLosers { try device.synchronize() }
         if let value {
           report(result, fraction: 1)
           return value
@@ -70,16 +70,16 @@ struct Pull {
   }
 
   private func readPage(after position: Int64) throws(KeepsakeError) -> GiverPage {
-    let core = giver.device.core
-    let marked: GiverPage? = try core.read { connection in
+    let tables = giver.device.tables
+    let marked: GiverPage? = try tables.read { connection in
       let (mark, isCurrent) = try connection.marks.state()
       return try marksGiver && !isCurrent
         ? nil : GiverPage(connection, for: self, mark: mark, after: position)
     }
     // A file that is read as immutable may have changed.
-    try core.storage.immutableFile?.check()
+    try tables.checkUnchanged()
     if let marked { return marked }
-    let page = try core.write { connection in
+    let page = try tables.write { connection in
       (try GiverPage(
         connection, for: self, mark: connection.marks.add(source), after: position), [])
     }
@@ -94,7 +94,7 @@ struct Pull {
     _ page: GiverPage, _ before: PullResult,
     _ finish: (Connection, PullResult, GiverPage) throws -> Value
   ) throws(KeepsakeError) -> (PullResult, Value?) {
-    try receiver.device.core.write { connection in
+    try receiver.device.tables.write { connection in
       var (result, changes) = (before, [SettingChange]())
       var replica = try ReplicaState(connection)
       result.note(page, of: self)

@@ -29,7 +29,7 @@ extension Device {
   ///
   /// - Throws: `KeepsakeError` if the file cannot be read.
   public func peers() throws(KeepsakeError) -> [Peer] {
-    try core.access { try $0.peers.all() }.map { Peer($0, $1) }
+    try tables.access { try $0.peers.all() }.map { Peer($0, $1) }
       .sorted { ($0.lastSync ?? .distantPast, $0.id) < ($1.lastSync ?? .distantPast, $1.id) }
   }
 }

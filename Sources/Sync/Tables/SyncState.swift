@@ -23,7 +23,7 @@ extension Device {
   /// A device that has read from here by one-way merges alone does not count.
   /// O(what was written since).
   package func syncState(of store: String) throws(KeepsakeError) -> SyncState {
-    try core.survey { connection in
+    try tables.survey { connection in
       let synced = try connection.first(
         """
         SELECT max(time), max(number) FROM (

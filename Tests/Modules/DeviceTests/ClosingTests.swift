@@ -15,7 +15,7 @@ import Testing
     let (path, other) = (folder.path + "/a", folder.path + "/other")
     let opens = Mutex<Bool?>(nil)
     let writer = Mutex<Device?>(try Device(path: path))
-    let token = writer.withLock { $0 }?.core.shared.upkeep.add { _ in
+    let token = writer.withLock { $0 }?.shared.upkeep.add { _ in
       let isFree = ends { _ = try Device(path: other) }
       opens.withLock { $0 = isFree }
     }

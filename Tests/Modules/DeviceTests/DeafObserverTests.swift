@@ -44,9 +44,9 @@ import enum BundleSupport.Unprivileged
     }
     // A check finds commits too: at least one of these must be found between two checks.
     let checks = Atomic(0)
-    let counting = device.core.shared.checks.add { _ in checks.add(1, ordering: .relaxed) }
+    let counting = device.shared.checks.add { _ in checks.add(1, ordering: .relaxed) }
     let isHeardBetween = try (1...10).contains { number in
-      device.core.shared.waitForCheck()
+      device.shared.waitForCheck()
       let count = checks.load(ordering: .relaxed)
       try writeElsewhere(number)
       try #require(heard.wait { $0.count == number })
@@ -62,7 +62,7 @@ import enum BundleSupport.Unprivileged
     var hooks = OpeningHooks()
     hooks.mapAgain = { _ in nil }
     let device = try Device(path, hooks: hooks)
-    #expect(!device.core.versions.seesOthers)
+    #expect(!device.versions.seesOthers)
     let token = heard.observe(device)
     try writeElsewhere(2)
     #expect(heard.wait { $0.last?.new == 2 })
@@ -119,7 +119,7 @@ import enum BundleSupport.Unprivileged
     if !hasWriter { try seen.crash(path, begin) }
     do {
       let device = try Device(path: seen.path + "/seen/device.keepsake", access: .readOnly)
-      #expect(device.core.versions.seesOthers == hasWriter)
+      #expect(device.versions.seesOthers == hasWriter)
       let token = heard.observe(device)
       for value in 2...4 {
         try writeElsewhere(value)

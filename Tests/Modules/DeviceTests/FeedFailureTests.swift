@@ -25,7 +25,7 @@ import Testing
     }
     let hook = try StatementHook(device, before: "INDEXED BY entry_sequence") { $0() }
     // The thread that hears of other processes has to wait for the connection.
-    try device.core.access { _ in
+    try device.tables.access { _ in
       try writeElsewhere("a")
       try device.write([LocalWrite(store: "cloud", key: "ours", value: 1)])
       try writeElsewhere("b")

@@ -9,7 +9,7 @@ import Testing
 @Suite struct FillingTests {
   /// What a device holds, whichever it is.
   private func entries(_ device: Device) throws -> [String] {
-    try device.core.read {
+    try device.tables.read {
       try $0.all(
         """
         SELECT store, key, type, value, timestamp, sequence_number FROM entry
@@ -22,7 +22,7 @@ import Testing
   }
 
   private func values(_ device: Device) throws -> [String: Cell] {
-    let rows = try device.core.read {
+    let rows = try device.tables.read {
       try $0.all("SELECT store, key, value FROM entry WHERE type > 0") { row in
         ("\(row.text(0)) \(row.text(1))", row.cell(2))
       }

@@ -16,11 +16,11 @@ import Testing
 
   /// A set within it would be durable only when somebody ended it.
   @Test func nothingIsSetInATransactionThatWasLeftOpen() throws {
-    try device.core.access { try $0.run("BEGIN") }
+    try device.tables.access { try $0.run("BEGIN") }
     for writes in [[write("k", 1)], [write("k", 1), write("l", 1)]] {
       expectError(.inputOutput) { try device.write(writes) }
     }
-    try device.core.access { try $0.run("ROLLBACK") }
+    try device.tables.access { try $0.run("ROLLBACK") }
     #expect(try device.entry(store: "defaults", key: "k") == nil)
     try device.write([write("k", 1)])
     #expect(try device.entry(store: "defaults", key: "k") != nil)

@@ -85,7 +85,7 @@ import Testing
     #expect(order == told.acknowledged.withLock { $0 })
     #expect(told.refused.withLock { $0.count } > 0)
     var (stored, arrival): ([String: StoredValue], [String]) = ([:], [])
-    try device.core.access { connection in
+    try device.tables.access { connection in
       arrival = try connection.all("SELECT key FROM entry ORDER BY sequence_number") { $0.text(0) }
     }
     try device.forEachEntry { stored[$0.address.key.string] = $0.content.value }

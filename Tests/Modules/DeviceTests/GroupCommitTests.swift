@@ -25,7 +25,7 @@ import Testing
   }
 
   private func keysByArrival() throws -> [String] {
-    try device.core.access { connection in
+    try device.tables.access { connection in
       try connection.all("SELECT key FROM entry ORDER BY sequence_number") { $0.text(0) }
     }
   }
@@ -36,13 +36,13 @@ import Testing
   }
 
   private func execute(_ sql: String) throws {
-    try device.core.access { try $0.run(sql) }
+    try device.tables.access { try $0.run(sql) }
   }
 
   private func commits(_ body: () throws -> Void) rethrows -> UInt32 {
-    let before = device.core.versions.commits
+    let before = device.versions.commits
     try body()
-    return device.core.versions.commits &- before
+    return device.versions.commits &- before
   }
 
   @Test func setsOfSeveralThreadsShareACommitInTheOrderInWhichTheyCame() throws {
@@ -131,12 +131,12 @@ import Testing
 
   @Test func aCommitThatFailsFailsAllThatShareIt() throws {
     let results = try device.together((0..<4).map { set("k\($0)") }) {
-      try device.core.access { connection in
+      try device.tables.access { connection in
         _ = sqlite3_commit_hook(connection.handle, { _ in 1 }, nil)
       }
     }
     for result in results { #expect(throws: KeepsakeError.self) { try result.get() } }
-    try device.core.access { _ = sqlite3_commit_hook($0.handle, nil, nil) }
+    try device.tables.access { _ = sqlite3_commit_hook($0.handle, nil, nil) }
     #expect(try keysByArrival().isEmpty)
     try set("later")()
     #expect(try keysByArrival() == ["later"])

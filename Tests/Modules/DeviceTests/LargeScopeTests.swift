@@ -27,7 +27,7 @@ import Testing
   @Test func itsOldValuesAreThoseOfTheSnapshotWhateverIsWrittenBeforeTheyAreRead() throws {
     let device = try Device(path: path)
     var token: ObservationToken?
-    try device.core.shared.whileNothingIsRead {
+    try device.shared.whileNothingIsRead {
       token = heard.observe(device, store: "local")
       try device.write([
         LocalWrite(store: "local", key: "key3", value: 2),
@@ -53,7 +53,7 @@ import Testing
     let device = try Device(path: path)
     let first = Heard().observe(device, store: "other")
     var third: ObservationToken?
-    try device.core.shared.whileNothingIsRead {
+    try device.shared.whileNothingIsRead {
       let second = heard.observe(device, store: "local")
       try device.write([LocalWrite(store: "local", key: "key3", value: 2)])
       second.cancel()
@@ -81,7 +81,7 @@ import Testing
       }
     }
     var tokens: [ObservationToken] = []
-    try device.core.shared.whileNothingIsRead {
+    try device.shared.whileNothingIsRead {
       let before = try connections()
       for _ in 0..<50 { tokens.append(heard.observe(device, store: "local")) }
       #expect(try connections() == before + 1)
@@ -106,7 +106,7 @@ import Testing
 
   @Test func aSnapshotThatAnErrorHasEndedIsNotReadOn() throws {
     let device = try Device(path: path)
-    let snapshot = try #require(device.core.storage.snapshot())
+    let snapshot = try #require(device.storageForTests.snapshot())
     try snapshot.read { try $0.run("ROLLBACK") }
     #expect(throws: KeepsakeError.self) { try snapshot.read { _ in } }
   }

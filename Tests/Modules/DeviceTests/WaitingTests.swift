@@ -67,9 +67,9 @@ import Testing
 
   @Test func aReadWaitsForNoAccessWhateverItDoes() throws {
     try device.write([LocalWrite(store: "defaults", key: "k", value: 1)])
-    try beside(device, { device, wait in try device.core.access { _ in wait() } }) {
+    try beside(device, { device, wait in try device.tables.access { _ in wait() } }) {
       #expect(try device.entry(store: "defaults", key: "k")?.content.value == 1)
-      let entry = try device.core.survey { _ in try device.entry(store: "defaults", key: "k") }
+      let entry = try device.survey { try device.entry(store: "defaults", key: "k") }
       #expect(entry?.content.value == 1)
     }
   }
@@ -88,9 +88,9 @@ import Testing
 
   @Test func theLastObserverIsRemovedWhileAnotherThreadUsesTheFile() throws {
     let token = Heard().observe(device)
-    try beside(device, { device, wait in try device.core.access { _ in wait() } }) {
+    try beside(device, { device, wait in try device.tables.access { _ in wait() } }) {
       // The thread that hears of other processes is waiting for the connection from here on.
-      device.core.shared.waitForCheck()
+      device.shared.waitForCheck()
       #expect(ends { token.cancel() })
     }
   }
@@ -102,7 +102,7 @@ import Testing
     try device.write([LocalWrite(store: "cloud", key: "k", value: 0)])
     let (heard, failures) = (Heard(), Collected<KeepsakeError>())
     let tokens = Collected<ObservationToken>()
-    try beside(device, { device, wait in try device.core.access { _ in wait() } }) {
+    try beside(device, { device, wait in try device.tables.access { _ in wait() } }) {
       let isAdded = ends {
         let token = device.observe {
           heard.append($0)
@@ -114,7 +114,7 @@ import Testing
       #expect(isAdded && failures.sets.flatMap { $0.map(\.code) } == [.locked])
     }
     // One check is over when the next one begins: it has read what is observed.
-    for _ in 0..<2 { device.core.shared.waitForCheck() }
+    for _ in 0..<2 { device.shared.waitForCheck() }
     try device.shell(
       "UPDATE entry SET value = 1, sequence_number = sequence_number + 1 WHERE key = 'k'")
     #expect(heard.wait { $0.map(\.new) == [1] })
@@ -132,7 +132,7 @@ import Testing
     let hasRead = DispatchSemaphore(value: 0)
     for _ in 0..<3 {
       // Another thread would get a second connection, to what has the name now.
-      let early = try device.core.access { _ in
+      let early = try device.tables.access { _ in
         Thread.detachNewThread {
           let entry = Result { try device.entry(store: "defaults", key: "k") }
           #expect(throws: Never.self) { try entry.get() }

@@ -103,7 +103,7 @@ import Testing
     }
     #expect(error?.problem.contains("names a mark again that no device has made") == true)
     #expect(
-      try device.core.read { try $0.all("SELECT id FROM former_replica") { _ in 1 } }.count == 1)
+      try device.tables.read { try $0.all("SELECT id FROM former_replica") { _ in 1 } }.count == 1)
   }
 
   @Test func rowsThatAreNotThoseOfThePageAreRefused() throws {

@@ -216,7 +216,7 @@ import Testing
       return reply
     }
     func syncTime() throws -> Int64? {
-      try laptop.core.read { try $0.first("SELECT synced_at FROM hub") { $0.integer(0) } }
+      try laptop.tables.read { try $0.first("SELECT synced_at FROM hub") { $0.integer(0) } }
     }
     try phone.merge(with: hub)
     let report = try laptop.merge(with: other)

@@ -179,7 +179,7 @@ private func text(_ request: TransportRequest) -> String {
       return served.answer(request, at: clock)
     }
     expectError(.tooLarge) { try device.merge(with: hub) }
-    let held = try device.core.read { try $0.hubs.cursor(of: hub.account).held }
+    let held = try device.tables.read { try $0.hubs.cursor(of: hub.account).held }
     #expect(held == [])
   }
 

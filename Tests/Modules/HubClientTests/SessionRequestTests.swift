@@ -64,7 +64,7 @@ import Testing
   }
 
   private func newest(_ device: Device, _ membership: HubMembership) throws -> String {
-    try device.core.read { try $0.hubs.cursor(of: membership.account).read }
+    try device.tables.read { try $0.hubs.cursor(of: membership.account).read }
   }
 
   /// A session that has pushed a row, and listens.

@@ -189,7 +189,7 @@ enum WriteForm: CaseIterable {
     read()
     #expect(store.failures.map(\.key) == ["text", "newer"])
     // While another thread has the connection.
-    try device.core.access { _ in #expect(ends { read() }) }
+    try device.tables.access { _ in #expect(ends { read() }) }
     #expect(store.failures.count == 2)
     store["newer"] = 1
     store["text"] = 6

@@ -110,7 +110,7 @@ import Testing
     // The thread cannot look while the connection is ours: only the write itself can find it.
     settings.integer = 1
     let observation = settings.observe { heard.append($0) }
-    try device.core.access { _ in
+    try device.tables.access { _ in
       try kvsync("set", device.path, "string", "theirs", "--store", "defaults")
       settings.integer = 2
     }

@@ -68,7 +68,7 @@ private func change<Value>(_ value: inout Value, _ body: (inout Value) throws ->
 
   /// An observer may wait for a thread that changes another value in place.
   @Test func observersRunWhenTheTurnOfAChangeIsOver() throws {
-    let turns = local.device.core.shared.inPlaceChanges
+    let turns = local.device.shared.inPlaceChanges
     let turn = Mutex<Bool?>(nil)
     @Sendable func look() {
       let isFree = Mutex(false)

@@ -69,7 +69,7 @@ private final class Local: UserDefaultsStore, @unchecked Sendable {
 
   @Test func failuresOfUpkeepAreReportedToTheStoresOfTheDevice() throws {
     let stores = [try Local(on: device), try Local(on: device), try Local(on: .temporary())]
-    device.core.shared.upkeep.notify(
+    device.shared.upkeep.notify(
       KeepsakeError(.diskFull, path: device.path, "the log grows", cure: "free some room"))
     #expect(stores.map(\.failures.count) == [1, 1, 0])
     #expect(stores[0].failures.first?.operation == .checkpoint)
@@ -82,7 +82,7 @@ private final class Local: UserDefaultsStore, @unchecked Sendable {
       let (one, two) = (Heard().observe(device), Heard().observe(reader))
       one.cancel()
       try device.transaction {
-        device.core.shared.waitForCheck()
+        device.shared.waitForCheck()
         two.cancel()
       }
     }
@@ -138,7 +138,7 @@ private final class Local: UserDefaultsStore, @unchecked Sendable {
     let token = other ? Heard().observe(device) : nil
     var late: ObservationToken?
     struct Undone: Error {}
-    try device.core.access { _ in
+    try device.tables.access { _ in
       #expect(throws: Undone.self) {
         try device.transaction {
           if access == .create {
@@ -170,7 +170,7 @@ private final class Local: UserDefaultsStore, @unchecked Sendable {
               both.leave()
               both.wait()
               // The thread that watches the other one waits for its transaction.
-              devices[1 - place].core.shared.waitForCheck()
+              devices[1 - place].shared.waitForCheck()
               tokens[1 - place].cancel()
             }
           }
@@ -239,7 +239,7 @@ private final class Local: UserDefaultsStore, @unchecked Sendable {
     let device = try Device.temporary()
     let store = try Local(on: device)
     store.count = 1
-    try device.core.access { connection in
+    try device.tables.access { connection in
       let pages = try connection.first("PRAGMA page_count") { $0.integer(0) } ?? 0
       try connection.run("PRAGMA max_page_count = \(pages + 4)")
     }

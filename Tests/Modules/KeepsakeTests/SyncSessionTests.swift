@@ -64,11 +64,11 @@ import Testing
     there["k"] = 2
     #expect(reports.wait { $0.count == 2 })
     let commits = Collected<Int>()
-    let token = a.observeCommits {
+    let token = a.observe(keys: nil) { _ in
       commits.append([1])
     } onFailure: {
       Issue.record($0)
-    }
+    }.token
     // A third exchange by hand comes after the session's look at what the second one wrote.
     try a.merge(with: b)
     try a.merge(with: b)
@@ -81,10 +81,10 @@ import Testing
   @Test func aCancelledOrReleasedSessionLetsGoOfItsFiles() throws {
     for isCancelled in [true, false] {
       let path = folder.path + "/c\(isCancelled).keepsake"
-      weak var core: AnyObject?
+      weak var storage: AnyObject?
       do {
         let c = try Device(path: path, clock: clock.wallClock)
-        core = c.core
+        storage = c.storageForTests
         var session: SyncSession? = SyncSession(a, c) { _ in
         } onFailure: {
           failures.append([$0])
@@ -93,8 +93,8 @@ import Testing
         session = nil
       }
       let limit = ContinuousClock.now + .seconds(30)
-      while core != nil, ContinuousClock.now < limit {}
-      #expect(core == nil)
+      while storage != nil, ContinuousClock.now < limit {}
+      #expect(storage == nil)
     }
     #expect(failures.sets.isEmpty)
   }

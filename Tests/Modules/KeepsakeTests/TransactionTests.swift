@@ -82,7 +82,7 @@ import Testing
   @Test func writesAfterOneThatWasTakenBackArriveLater() throws {
     let device = try Device.temporary()
     let shared = try Shared(on: device)
-    let before = try device.core.access { try ReplicaState($0) }
+    let before = try device.tables.access { try ReplicaState($0) }
     try shared.transaction {
       do {
         try shared.transaction {
@@ -93,7 +93,7 @@ import Testing
       shared.a = 2
     }
     shared.a = 3
-    let after = try device.core.access { try ReplicaState($0) }
+    let after = try device.tables.access { try ReplicaState($0) }
     #expect(after.sequenceNumber >= before.sequenceNumber + 2 && after.last > before.last)
     #expect(shared.a == 3)
   }
@@ -196,7 +196,7 @@ import Testing
     let device = try Device.temporary()
     let store = try Shared(on: device, durability: .powerSafe)
     func level() throws -> Int64? {
-      try device.core.access { try $0.first("PRAGMA synchronous") { $0.integer(0) } }
+      try device.tables.access { try $0.first("PRAGMA synchronous") { $0.integer(0) } }
     }
     try Local(on: device).$a.write(1)
     #expect(try level() == 1)

@@ -166,7 +166,7 @@ private let long = String(repeating: "x", count: 1 << 20 + 1)
   }
 
   @Test func aWriteOfTheLibrarysOwnSwallowsNoFailure() throws {
-    try device.core.write { _ in
+    try device.tables.write { _ in
       local.to = 1100
       return ((), [])
     }

@@ -45,7 +45,7 @@ private final class Launches: UserDefaultsStore, @unchecked Sendable {
       let heard = Heard()
       let token = store.observe { heard.append($0) }
       store.count = 1
-      try device.core.survey { _ in
+      try device.survey {
         store.count = 2
         #expect(throws: KeepsakeError.self) { try store.write(2, for: "count") }
         #expect(throws: KeepsakeError.self) { try store.transaction { store.count = 2 } }
@@ -70,14 +70,14 @@ private final class Launches: UserDefaultsStore, @unchecked Sendable {
     )
     DispatchQueue.global().async(group: other) {
       #expect(throws: Never.self) {
-        try device.core.access { _ in
+        try device.tables.access { _ in
           taken.signal()
           gate.wait()
         }
       }
     }
     taken.wait()
-    try device.core.survey { _ in
+    try device.survey {
       gate.signal()
       other.wait()
       store.count = 2

@@ -21,7 +21,7 @@ import Testing
     of device: Device, failing: Bool = false, during body: () throws -> Void
   ) throws -> [Int32] {
     stub.withLock { $0 = (failing ? fsyncFailed : SQLITE_OK, []) }
-    let log = try device.core.access { try $0.logFile() }
+    let log = try device.tables.access { try $0.logFile() }
     let original = log.pointee.pMethods
     let methods = UnsafeMutablePointer<sqlite3_io_methods>.allocate(capacity: 1)
     methods.initialize(to: try #require(original).pointee)

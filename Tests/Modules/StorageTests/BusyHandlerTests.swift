@@ -25,11 +25,11 @@ import Testing
     let device = try Device.temporary()
     let write = LocalWrite(store: "defaults", key: "k", value: 1)
     try device.write([write], waiting: .milliseconds(1))
-    #expect(device.core.storage.busyHandler.limit == BusyHandler.usualLimit)
+    #expect(device.storageForTests.busyHandler.limit == BusyHandler.usualLimit)
     let refused = LocalWrite(store: "defaults", key: "", value: "text")
     #expect(throws: KeepsakeError.self) {
       try device.write([refused], waiting: .milliseconds(1))
     }
-    #expect(device.core.storage.busyHandler.limit == BusyHandler.usualLimit)
+    #expect(device.storageForTests.busyHandler.limit == BusyHandler.usualLimit)
   }
 }

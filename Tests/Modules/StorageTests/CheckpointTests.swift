@@ -73,23 +73,23 @@ import Testing
     do {
       let device = try Device(path: path)
       // A handler may write, which may move the log.
-      let token = device.core.shared.upkeep.add { [weak core = device.core] in
+      let token = device.shared.upkeep.add { [weak storage = device.storageForTests] in
         reports.append([$0])
-        core?.storage.checkpoints?.run()
+        storage?.checkpoints?.run()
       }
       defer { token.cancel() }
       // The log gets its length; what is written to it from here on needs no room of its own.
       for number in Int64(0)..<300 { try device.set("k", .integer(number)) }
-      #expect(try Checkpoint.run(device.core.location, waiting: .seconds(5)))
+      #expect(try Checkpoint.run(device.storageForTests.location, waiting: .seconds(5)))
       try disk.fill(leaving: 0)
       for number in Int64(0)..<150 { try device.set("key \(number)", .integer(number)) }
-      expectError(.diskFull) { try Checkpoint.run(device.core.location, waiting: .seconds(5)) }
-      for _ in 0..<2 { device.core.storage.checkpoints?.run() }
+      expectError(.diskFull) { try Checkpoint.run(device.storageForTests.location, waiting: .seconds(5)) }
+      for _ in 0..<2 { device.storageForTests.checkpoints?.run() }
       #expect(reports.sets.map { $0.map(\.code) } == [[.diskFull]])
       #expect(try device.entry(store: "cloud", key: "key 149")?.content.value == 149)
       try disk.empty()
-      device.core.storage.checkpoints?.run()
-      #expect(try Checkpoint.run(device.core.location, waiting: .seconds(5)))
+      device.storageForTests.checkpoints?.run()
+      #expect(try Checkpoint.run(device.storageForTests.location, waiting: .seconds(5)))
     }
     try disk.unmount()
   }

@@ -96,7 +96,7 @@ import Testing
       path, .create, hooks: OpeningHooks(beforeOpening: { _ = rename(other, path) }))
     #expect(try device.replica() == id)
     #expect(try device.file == FileID(of: path))
-    #expect(try Device(path: path).core === device.core)
+    #expect(try Device(path: path).storageForTests === device.storageForTests)
   }
 
   @Test func aFileIsOpenedWhileAnotherThreadOpensASlowOne() throws {

@@ -28,7 +28,7 @@ import Testing
     let device = try LaterVersion.open(path)
     try device.checkIntegrity()
     #expect(try device.entry(store: "cloud", key: "theme")?.content.value == "dark")
-    let applied = try device.core.access { connection in
+    let applied = try device.tables.access { connection in
       try connection.all("SELECT name FROM migration ORDER BY 1") { $0.text(0) }
     }
     #expect(applied == LaterVersion.migrations.map(\.name))

@@ -69,7 +69,7 @@ import Testing
       INSERT INTO seen SELECT 'cloud', i, i FROM n
       """)
     try good.merge(with: bad)
-    let (count, oldest) = try good.core.read { connection in
+    let (count, oldest) = try good.tables.read { connection in
       try connection.first("SELECT count(*), min(timestamp) FROM seen") {
         ($0.integer(0), $0.integer(1))
       } ?? (0, 0)

@@ -121,7 +121,7 @@ import Testing
     options.onProgress = { [a] progress in
       guard progress.into == 1 else { return }
       #expect(throws: Never.self) {
-        try a.core.write { (try $0.forget(before: HybridTimestamp(milliseconds: before)), []) }
+        try a.tables.write { (try $0.forget(before: HybridTimestamp(milliseconds: before)), []) }
       }
     }
     expectError(.locked) { try Merge.run([a, b], options: options) }

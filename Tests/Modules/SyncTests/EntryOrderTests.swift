@@ -9,7 +9,7 @@ import Testing
 
 @Suite struct EntryOrderTests {
   private static func apply(_ entries: [Entry], into device: Device) throws {
-    try device.core.write { connection in
+    try device.tables.write { connection in
       var replica = try ReplicaState(connection)
       _ = try Incoming.apply(
         entries, of: Incoming.Giver(), connection, upTo: HybridTimestamp(rawValue: .max), &replica,

@@ -51,7 +51,7 @@ import Testing
   @Test(arguments: [Int64.max, Int64.max - 1, Int64(1) << 40])
   func aFileWhoseNumbersAreUsedUpIsReadInOrder(last: Int64) throws {
     try set(file, "k1", "new")
-    try file.core.write { connection in
+    try file.tables.write { connection in
       (try connection.run("UPDATE replica SET sequence_number = ?1", [.integer(last)]), [])
     }
     let report = try Merge.run([file, copy], options: MergeOptions(isOneWay: true))

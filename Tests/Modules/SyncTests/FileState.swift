@@ -68,7 +68,7 @@ struct FileState {
   }
 
   init(of device: Device) throws {
-    self = try device.core.read { try FileState($0) }
+    self = try device.tables.read { try FileState($0) }
   }
 
   private init(_ connection: Connection) throws {

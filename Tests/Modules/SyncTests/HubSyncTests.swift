@@ -71,7 +71,7 @@ import Testing
     try set(a, "gone", nil)
     try set(a, "k", "of a")
     let before = HybridTimestamp(milliseconds: clock.milliseconds + 1)
-    _ = try a.core.write { (try $0.forget(before: before), []) }
+    _ = try a.tables.write { (try $0.forget(before: before), []) }
     let sync = try sync(a, pageSize: 1, at: .read) {
       try set(b, "k", "of b again")
       try self.sync(b)
@@ -87,9 +87,9 @@ import Testing
     try set(a, "k", nil)
     try sync(a)
     let cut = HybridTimestamp(milliseconds: clock.milliseconds)
-    let deletions = try a.core.read { try $0.deletions(before: cut) }
+    let deletions = try a.tables.read { try $0.deletions(before: cut) }
     #expect(deletions.count == 1)
-    _ = try a.core.write { (try $0.forget(before: cut), []) }
+    _ = try a.tables.write { (try $0.forget(before: cut), []) }
     // As other processes may do meanwhile.
     try set(a, "k", "new")
     try set(a, "k", nil)
@@ -164,7 +164,7 @@ import Testing
     try set(a, "k", "late")
     clock.milliseconds = now
     try sync(a, at: .pushed) { try a.repairClock(as: ReplicaID(rawValue: 3)) }
-    let (sent, last) = try a.core.read {
+    let (sent, last) = try a.tables.read {
       (try $0.hubs.cursor(of: 9).sent.timestamp, try ReplicaState($0).last)
     }
     #expect(sent > .zero && sent <= last)
@@ -208,7 +208,7 @@ import Testing
     try a.execute("INSERT INTO seen VALUES ('cloud', -5, 65536), ('cloud', 7, 65536)")
     try sync(a)
     try sync(b)
-    let ids = try b.core.read { try $0.all("SELECT replica_id FROM seen") { $0.integer(0) } }
+    let ids = try b.tables.read { try $0.all("SELECT replica_id FROM seen") { $0.integer(0) } }
     #expect(ids == [1, 7])
   }
 

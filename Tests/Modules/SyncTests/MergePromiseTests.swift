@@ -22,7 +22,7 @@ import Testing
       LocalWrite(store: "cloud", key: "f", value: 1, wallClock: clock.milliseconds + 3_600_000)
     ])
     for _ in 0..<2 { try a.merge(with: b) }
-    let last = try a.core.read { try ReplicaState($0).last }
+    let last = try a.tables.read { try ReplicaState($0).last }
     #expect(last.milliseconds <= clock.milliseconds)
     try set(a, "later", 1)
     #expect(try a.entry(store: "cloud", key: "later")?.timestamp.milliseconds == clock.milliseconds)
@@ -38,7 +38,7 @@ import Testing
         """)
     }
     #expect(try a.merge(with: b).hasConverged)
-    let count = try a.core.read { connection in
+    let count = try a.tables.read { connection in
       try connection.first("SELECT count(*) FROM seen") { $0.integer(0) }
     }
     #expect(count == Int64(122_880))
@@ -220,7 +220,7 @@ import Testing
   /// Counts how often a device's log is synced.
   private func countingSyncs(of device: Device, _ body: () throws -> Void) throws {
     Self.syncs.withLock { $0 = 0 }
-    let log = try device.core.access { try $0.logFile() }
+    let log = try device.tables.access { try $0.logFile() }
     let original = log.pointee.pMethods
     let methods = UnsafeMutablePointer<sqlite3_io_methods>.allocate(capacity: 1)
     methods.initialize(to: try #require(original).pointee)

@@ -14,7 +14,7 @@ import Testing
   /// Two devices that have met, with so many entries in two stores.
   private func devices(_ count: Int) throws -> [Device] {
     let devices = try (0..<2).map { _ in try Device.temporary(clock: clock.wallClock) }
-    try devices[0].core.write { connection in
+    try devices[0].tables.write { connection in
       try connection.run(
         """
         WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < ?1)
@@ -85,7 +85,7 @@ import Testing
     _ queries: some Sequence<String>, _ device: Device, _ sender: Device
   ) throws(KeepsakeError) -> [(String, [String])] {
     var plans: [(String, [String])] = []
-    try device.core.withSender(sender.core) { () throws(KeepsakeError) in
+    try device.tables.attaching(sender) { () throws(KeepsakeError) in
       plans = try explain(queries, device)
     }
     return plans
@@ -94,7 +94,7 @@ import Testing
   private func explain(
     _ queries: some Sequence<String>, _ device: Device
   ) throws(KeepsakeError) -> [(String, [String])] {
-    try device.core.access { connection in
+    try device.tables.access { connection in
       try queries.map { sql in
         (sql, try connection.all("EXPLAIN QUERY PLAN " + sql) { $0.text(3) })
       }

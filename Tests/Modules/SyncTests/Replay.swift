@@ -162,8 +162,8 @@ final class Replay {
     case .compact:
       let limit = HybridTimestamp(rawValue: operation.before ?? 0)
       let device = try device(operation.file)
-      let deletions = try device.core.read { try $0.deletions(before: limit) }
-      _ = try device.core.write { (try $0.forget(before: limit), []) }
+      let deletions = try device.tables.read { try $0.deletions(before: limit) }
+      _ = try device.tables.write { (try $0.forget(before: limit), []) }
       for name in operation.hubs ?? [] { try device.forget(deletions, at: hubs.channel(name)) }
     case .remove: files[operation.file ?? ""] = nil
     case .hub: try sync(operation, numbers)
@@ -186,7 +186,7 @@ final class Replay {
   private func resolve(_ operation: ModelOperation) throws {
     let device = try file(operation.file).device
     let (store, key) = (operation.store ?? "", operation.key ?? "")
-    try device.core.write { connection in
+    try device.tables.write { connection in
       for conflict in try connection.conflictLog.conflicts(after: 0, store: store)
       where conflict.key == key {
         _ = try connection.conflictLog.markResolved(conflict.id)
@@ -244,7 +244,7 @@ final class Replay {
     let device = try file(operation.file).device
     let now = device.clock.milliseconds
     let due = HybridTimestamp.horizon(now: now, skew: ClockRepair.tolerance)
-    try device.core.write { connection in
+    try device.tables.write { connection in
       if try ReplicaState(connection).last > due {
         _ = try connection.repairClock(at: now, after: due, as: numbers.replicaID())
       }
@@ -262,8 +262,8 @@ final class Replay {
 
   private func copy(of device: Device) throws -> Device {
     let copy = try newDevice(.random())
-    try copy.core.withSender(device.core) { () throws(KeepsakeError) in
-      try copy.core.write { connection in
+    try copy.tables.attaching(device) { () throws(KeepsakeError) in
+      try copy.tables.write { connection in
         for table in [
           "entry", "replica", "former_replica", "mark", "peer", "hub", "hub_held", "seen",
           "forgotten", "conflict",

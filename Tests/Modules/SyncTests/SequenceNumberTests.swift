@@ -15,14 +15,14 @@ import Testing
     var options = MergeOptions()
     options.isOneWay = true
     try sender.merge(with: reader, options: options)
-    let before = try sender.core.access { try ReplicaState($0).sequenceNumber }
+    let before = try sender.tables.access { try ReplicaState($0).sequenceNumber }
     try sender.transaction {
       try sender.write([LocalWrite(store: "defaults", key: "newest", value: nil)])
       let seeds = [DefaultValue(key: "d", value: 1, source: "Root.plist:1")]
       try sender.seed(store: "defaults", bundle: "b", seeds)
     }
     try sender.write([LocalWrite(store: "cloud", key: "k", value: 2)])
-    let after = try sender.core.access { try ReplicaState($0).sequenceNumber }
+    let after = try sender.tables.access { try ReplicaState($0).sequenceNumber }
     #expect(after > before)
     let report = try sender.merge(with: reader, options: options)
     #expect(report.hasConverged)

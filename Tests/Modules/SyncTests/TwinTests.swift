@@ -50,10 +50,10 @@ import Testing
   @Test func aSourceKeepsTheMarkThatAOneWayMergeHasNoted() throws {
     try set("a", "k", 1)
     try mergeOneWay("a", "b")
-    let noted = try open("b").core.read { connection in
+    let noted = try open("b").tables.read { connection in
       try connection.all("SELECT cursor_bits FROM peer") { $0.integer(0) }
     }
-    let kept = try open("a").core.read { connection in
+    let kept = try open("a").tables.read { connection in
       try connection.all("SELECT own_bits FROM peer") { $0.integer(0) }
     }
     #expect(noted == kept && noted.count == 1)

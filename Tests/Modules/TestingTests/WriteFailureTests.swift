@@ -45,7 +45,7 @@ import Testing
     let device = try Device.temporary()
     let reader = try Device(path: device.path, access: .readOnly)
     try reader.whileWritesFail {}
-    #expect(try reader.core.access { try $0.first("PRAGMA query_only") { $0.integer(0) } } == 1)
+    #expect(try reader.tables.access { try $0.first("PRAGMA query_only") { $0.integer(0) } } == 1)
     #expect(throws: KeepsakeError.self) { try AppSettings(on: reader).$username.write("ada") }
     try AppSettings(on: device).$username.write("ada")
   }

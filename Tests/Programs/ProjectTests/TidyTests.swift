@@ -196,6 +196,22 @@ import Testing
     }
   }
 
+  /// Modules that merge devices also use its tables; all others use `Device` alone.
+  @Test(arguments: [
+    (".core", ["Sources/Device/"]),
+    (".tables", ["Sources/Device/", "Sources/Sync/", "Sources/Hub/", "Sources/Testing/", "Tests/"]),
+    (".storageForTests", ["Tests/"]), (".setsUnderWay", ["Tests/"]),
+  ])
+  func theCoreOfADeviceIsUsedByItsModuleAlone(member: String, folders: [String]) throws {
+    let pattern = try Regex(#"[\w)?]\"# + member + #"\b"#)
+    for file in try Project.files(in: Self.everything, ".swift") {
+      guard !folders.contains(where: file.hasPrefix) else { continue }
+      for (number, line) in try Self.lines(file, with: member) where line.contains(pattern) {
+        #expect(Self.isComment(line), "\(file):\(number): \(line)")
+      }
+    }
+  }
+
   @Test(arguments: [
     (
       ["Sources/Storage", "Sources/Device", "Sources/Sync"],

@@ -55,7 +55,7 @@ final class PowerWorkload {
 
   /// Those that run on a thread of their own have no place among the events.
   private func stopCheckpoints(_ place: Int) {
-    devices[place].core.storage.checkpoints?.limit(to: .max / 8)
+    devices[place].storageForTests.checkpoints?.limit(to: .max / 8)
   }
 
   // MARK: - Steps
@@ -72,7 +72,7 @@ final class PowerWorkload {
     case 55..<60: try writeSafePart(place)
     case 60..<66: try seed(place)
     case 66..<74: try synchronize(place)
-    case 74..<83: devices[place].core.storage.checkpoints?.run()
+    case 74..<83: devices[place].storageForTests.checkpoints?.run()
     case 83..<91: try merge(place)
     case 91..<94: _ = try devices[place].compact(keeping: .seconds(5))
     case 94..<97: try reopen(place)

@@ -18,7 +18,7 @@ extension Device {
     try self.init(
       path: path, access: .create, busyTimeout: .seconds(60), clock: clock, folder: nil,
       identity: ReplicaID(rawValue: identity), hooks: hooks)
-    core.storage.checkpoints?.limit(to: .max / 8)
+    storageForTests.checkpoints?.limit(to: .max / 8)
   }
 }
 

@@ -132,7 +132,7 @@ extension ScheduledScenario {
     switch part {
     case .reads, .moreReads: return try read(store)
     case .checkpoints:
-      for _ in 0..<2 { store.device.core.storage.checkpoints?.run() }
+      for _ in 0..<2 { store.device.storageForTests.checkpoints?.run() }
       return
     default: break
     }

@@ -25,7 +25,7 @@ package final class Fuse {
   /// It has to outlive what it is attached to, or be detached.
   package func attach(to device: Device) throws {
     let me = Unmanaged.passUnretained(self).toOpaque()
-    try device.core.access { connection in
+    try device.tables.access { connection in
       _ = sqlite3_commit_hook(
         connection.handle,
         { fuse in
@@ -36,6 +36,6 @@ package final class Fuse {
   }
 
   package func detach(from device: Device) throws {
-    try device.core.access { _ = sqlite3_commit_hook($0.handle, nil, nil) }
+    try device.tables.access { _ = sqlite3_commit_hook($0.handle, nil, nil) }
   }
 }

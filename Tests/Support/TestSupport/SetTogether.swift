@@ -14,10 +14,10 @@ extension Device {
     _ sets: [@Sendable () throws -> Void], _ body: () throws -> Void = {}
   ) throws -> [Result<Void, any Error>] {
     let threads = SettingThreads(sets)
-    try core.access { _ in
+    try tables.access { _ in
       for number in sets.indices {
         threads.start(number)
-        while core.setsUnderWay + threads.ended <= number { sched_yield() }
+        while setsUnderWay + threads.ended <= number { sched_yield() }
       }
       try body()
     }

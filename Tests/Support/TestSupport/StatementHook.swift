@@ -42,7 +42,7 @@ public final class StatementHook: Sendable {
   private func set(
     _ body: (OpaquePointer?, UnsafeMutableRawPointer) -> Int32
   ) throws {
-    try device.core.access {
+    try device.tables.access {
       _ = body($0.handle, Unmanaged.passUnretained(self).toOpaque())
     }
   }

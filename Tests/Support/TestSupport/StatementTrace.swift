@@ -13,11 +13,11 @@ package final class StatementTrace {
 
   package static func of(_ devices: [Device], _ body: () throws -> Void) throws -> StatementTrace {
     let trace = StatementTrace()
-    for device in devices { try device.core.access { trace.start(on: $0) } }
+    for device in devices { try device.tables.access { trace.start(on: $0) } }
     defer {
       for device in devices {
         let result = Result {
-          try device.core.access {
+          try device.tables.access {
             _ = sqlite3_trace_v2($0.handle, 0, nil, nil)
           }
         }

@@ -85,8 +85,8 @@ struct CheckpointCommand: ParsableCommand {
 
   private func watchSQLite() throws {
     let device = try Device(path: file)
-    device.core.storage.checkpoints?.limit(to: .max / 8)
-    try device.core.access { connection in
+    device.storageForTests.checkpoints?.limit(to: .max / 8)
+    try device.tables.access { connection in
       try connection.run("PRAGMA wal_autocheckpoint = 1000")
     }
     for number in 0..<count { try set(device, number) }
@@ -107,7 +107,7 @@ struct CheckpointCommand: ParsableCommand {
       overtaken.withLock { $0 = code }
     }
     for number in 0..<count { try set(device, number) }
-    try device.core.storage.vacuum()
+    try device.storageForTests.vacuum()
     let code = overtaken.withLock { $0 }
     say("another commit meanwhile: \(code.map(String.init) ?? "no checkpoint")")
     sqlite3_close(other)
