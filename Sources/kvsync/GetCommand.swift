@@ -26,7 +26,8 @@ struct GetCommand: Subcommand {
     if let entry = try setting.entry(on: device), let value = entry.content.value {
       return try show(JSON.entry(entry), value)
     }
-    if !stored, let seed = try device.declarations(store: setting.store, key: setting.key).first?.value {
+    let seeds = try stored ? [] : device.declarations(store: setting.store, key: setting.key)
+    if let seed = seeds.first?.value {
       return try show(JSON.seed(seed), seed.value)
     }
     if common.json { common.output.print(.null, lines: [], isData: true) }

@@ -5,13 +5,6 @@
 
 import KeepsakeStorage
 
-/// The first failure of a setter in a transaction, which a property cannot throw.
-// Only used by the thread that has the connection of its core.
-final class SetterFailures {
-  /// The first failure, and what reports it in case something else is thrown.
-  var first: (error: any Error, report: @Sendable () -> Void)?
-}
-
 extension Core {
   /// Runs the body of a transaction, or of a part of one, within its access.
   ///
@@ -42,7 +35,7 @@ extension Core {
 }
 
 extension Device {
-  /// As that of `Core`.
+  /// As `Core.afterTransaction`.
   package func afterTransaction(_ report: @escaping @Sendable () -> Void) {
     core.afterTransaction(report)
   }

@@ -83,7 +83,9 @@ import Testing
       #expect(try Checkpoint.run(device.storageForTests.location, waiting: .seconds(5)))
       try disk.fill(leaving: 0)
       for number in Int64(0)..<150 { try device.set("key \(number)", .integer(number)) }
-      expectError(.diskFull) { try Checkpoint.run(device.storageForTests.location, waiting: .seconds(5)) }
+      expectError(.diskFull) {
+        try Checkpoint.run(device.storageForTests.location, waiting: .seconds(5))
+      }
       for _ in 0..<2 { device.storageForTests.checkpoints?.run() }
       #expect(reports.sets.map { $0.map(\.code) } == [[.diskFull]])
       #expect(try device.entry(store: "cloud", key: "key 149")?.content.value == 149)
