@@ -104,12 +104,14 @@ extension SettingsStore {
     guard !(self is any CustomReflectable) else {
       throw declaration("a custom mirror hides the settings; remove customMirror")
     }
+    // Reflection takes a third of the time in which a store opens.
+    let levels = levels
     if let hidden = levels.first(where: \.lacksMetadata)?.subjectType {
       throw declaration(
         "reflection does not show the settings of \(hidden); compile it \(Mirror.compilation)")
     }
     var defaults: [ByteText: DeclaredDefault] = [:]
-    for property in storedProperties {
+    for property in levels.flatMap(\.children).map(StoredProperty.init) {
       guard let setting = property.setting else { continue }
       let layout = try layout(of: setting, property)
       for key in layout?.members.map(\.key) ?? [property.key] {

@@ -135,7 +135,9 @@ private struct Span: Codable, Equatable {
       @Setting(fields: "a.") var one = Preferences()
       @Setting(fields: "a.") var two = Preferences()
     }
-    #expect(refusal { try Twice(on: .inMemory()) }?.contains("the key \"a.name\" is there") == true)
+    #expect(
+      refusal { try Twice(on: .inMemory()) }?.contains("two settings have the key \"a.name\"")
+        == true)
   }
 
   @Test func aKeyThatIsTooLongForTheStoreIsRefused() throws {
