@@ -96,6 +96,8 @@ extension PropertyListParser {
     "nan", "inf", "+inf", "-inf", "infinity", "+infinity", "-infinity",
   ]
 
+  private static let longestNameOfReals = 9
+
   /// A decimal number, or CoreFoundation's names of NaN and infinity, with white space around it.
   /// Underflow gives 0, overflow is an error.
   private func real(_ range: Range<Int>, at start: Int) throws(Fault) -> Double {
@@ -105,7 +107,9 @@ extension PropertyListParser {
       byte.isDigit || byte | 0x20 == UInt8(ascii: "e") || byte == UInt8(ascii: ".")
         || byte == UInt8(ascii: "+") || byte == UInt8(ascii: "-")
     }
-    let isName = !isDecimal && Self.namesOfReals.contains(text.lowercased())
+    // A long run of combining marks would take minutes to be put into lower case.
+    let mayBeName = !isDecimal && text.utf8.count <= Self.longestNameOfReals
+    let isName = mayBeName && Self.namesOfReals.contains(text.lowercased())
     guard isDecimal || isName, let number = Double(text) else {
       throw Fault(
         .invalidReal, at: start, "this is not a number",
