@@ -50,7 +50,7 @@ extension Device {
 
   /// Runs statements in one write transaction of the device.
   package func execute(_ statements: String...) throws(KeepsakeError) {
-    try core.write { connection in
+    try tables.write { connection in
       for statement in statements { try connection.run(statement) }
       return ((), [])
     }
