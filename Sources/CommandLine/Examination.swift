@@ -78,8 +78,8 @@ private struct Examination {
       try device.rebuildIndexes()
       left = try check()
     }
-    let backups = try Device.backups(of: URL(fileURLWithPath: device.path))
-    let backup = backups.first?.url.lastPathComponent
+    let backups = try file.map { (file) throws(KeepsakeError) in try Device.backups(of: file) }
+    let backup = backups?.first?.url.lastPathComponent
     let source = backup.map { "the backup \($0)" } ?? "a backup"
     let cure = "an index can be repaired; otherwise restore \(source), or export what can be read"
     return problems.map { Finding(.integrity, $0, cure: cure, isRepaired: left.isEmpty) }
@@ -144,9 +144,14 @@ private struct Examination {
   }
 
   /// Checks the names of the file, and its folder.
+  /// The file itself, behind symbolic links; nil in memory.
+  private var file: URL? {
+    device.file.map { _ in URL(fileURLWithPath: Location.real(device.path)) }
+  }
+
   private func surroundings() throws(KeepsakeError) -> [Finding] {
-    let real = Location.real(device.path)
-    let file = URL(fileURLWithPath: real)
+    guard let file else { return [] }
+    let real = file.path
     let folder = file.deletingLastPathComponent()
     do {
       let names = try FileManager.default.contentsOfDirectory(atPath: folder.path).sorted()

@@ -150,10 +150,12 @@ extension Connection {
 
   /// As that of `Device`.
   ///
-  /// - Parameter isWanted: called for each row that is read, before its value is.
+  /// - Parameters:
+  ///   - check: called for each row; what it throws ends the reading.
+  ///   - isWanted: called for each row with the prefix, before its value is read.
   func forEachEntry(
-    store: String?, prefix: String = "", where isWanted: (Address) throws -> Bool = { _ in true },
-    _ body: (Entry) throws -> Void
+    store: String?, prefix: String = "", check: () throws -> Void = {},
+    where isWanted: (Address) -> Bool = { _ in true }, _ body: (Entry) throws -> Void
   ) throws {
     var room = try maximumRows()
     try run(
@@ -163,13 +165,14 @@ extension Connection {
       """,
       [store.map(Cell.text) ?? .null, .text(prefix)]
     ) { row in
+      try check()
       guard room > 0 else { throw holdsEntryTwice }
       room -= 1
       let key = row.text(1)
       // The keys of one store that begin with it follow each other.
       guard key.utf8.starts(with: prefix.utf8) else { return store == nil }
       let address = Address(store: row.text(0), key: key)
-      if try isWanted(address) { try body(row.entry(address, from: 2)) }
+      if isWanted(address) { try body(row.entry(address, from: 2)) }
       return true
     }
   }

@@ -91,6 +91,7 @@ struct Contents {
   /// Makes all scopes unread.
   mutating func forgetValues() {
     unread.merge(scopes.byObserver) { $1 }
+    for values in initial.values { values.end() }
     (scopes, initial, changed, values) = (ScopeIndex(), [:], [], [:])
   }
 
@@ -206,11 +207,8 @@ extension Connection {
       }
     case (let store, let kind):
       let prefix = if case .prefix(let prefix) = kind { prefix.string } else { "" }
-      func isWanted(_ address: Address) throws -> Bool {
-        try check()
-        return scope.contains(address)
-      }
-      try forEachEntry(store: store?.string, prefix: prefix, where: isWanted, body)
+      try forEachEntry(
+        store: store?.string, prefix: prefix, check: check, where: scope.contains, body)
     }
   }
 

@@ -78,6 +78,8 @@ final class Feed: Sendable {
       guard observers.isEmpty else { return false }
       let events = state.events
       events?.cancel()
+      // An observer that is added now must not keep this reading alive.
+      for values in state.contents.initial.values { values.end() }
       state = State()
       // The system may take milliseconds to close it.
       DispatchQueue.global().async { withExtendedLifetime(events) {} }

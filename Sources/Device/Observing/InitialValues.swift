@@ -22,6 +22,8 @@ final class InitialValues: Sendable {
   /// The reading ends when there are none any more.
   private let observers: Observers
 
+  private let isEnded = Atomic(false)
+
   init(_ scope: Scope, _ snapshot: Snapshot, for observers: Observers) {
     (self.scope, self.observers) = (scope, observers)
     progress = Mutex(.unread(snapshot))
@@ -55,23 +57,26 @@ final class InitialValues: Sendable {
     }
   }
 
+  /// Ends the reading, also that of another thread: the values are not needed any more.
+  func end() { isEnded.store(true, ordering: .relaxed) }
+
   private func read(_ progress: inout Progress) throws {
     guard case .unread(let snapshot) = progress else { return }
     var values: [Address: TaggedCell] = [:]
     do {
       try snapshot.read { connection in
         try connection.forEachEntry(in: scope) {
-          if observers.isEmpty { throw HasNoObservers() }
+          if isEnded.load(ordering: .relaxed) || observers.isEmpty { throw HasEnded() }
         } body: { entry in
           values[entry.address] = entry.content.ifValue
         }
       }
       progress = .read(values)
-    } catch is HasNoObservers {
+    } catch is HasEnded {
     }
   }
 
-  private struct HasNoObservers: Error {}
+  private struct HasEnded: Error {}
 }
 
 extension Connection {

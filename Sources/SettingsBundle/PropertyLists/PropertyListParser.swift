@@ -218,7 +218,8 @@ struct PropertyListParser {
     let start = cursor.index
     cursor.index += 2
     let found = cursor.name()
-    guard cursor.text(found) == name else {
+    // Comparing texts would sort a run of combining marks.
+    guard cursor.bytes[found].elementsEqual(name.utf8) else {
       throw Fault(
         .mismatchedTag, at: start, "expected </\(name)>", cure: "close the element that is open")
     }

@@ -150,8 +150,9 @@ package final class ReadVersions: Sendable {
       ?? (version == ReadVersion(count: ownCommits.load(ordering: .acquiring), layers: layers))
   }
 
-  /// The state that a write transaction of this thread began with, until it has written something.
-  package var beforeCommit: ReadVersion { version }
+  /// The state that a write transaction of this thread began with, until it has written something;
+  /// nil if the commits of other processes do not show in it.
+  package var beforeCommit: ReadVersion? { hasVersions ? version : nil }
 
   /// The state that a transaction of this thread has made, before it is ended here.
   ///

@@ -75,6 +75,20 @@ import enum BundleSupport.Unprivileged
     #expect(error?.problem.contains("was removed while it was open") == true)
   }
 
+  /// A state that was kept would give a number that the other process has taken.
+  @Test func withoutASecondMappingOfTheIndexASetFollowsThoseOfOtherProcesses() throws {
+    var hooks = OpeningHooks()
+    hooks.mapAgain = { _ in nil }
+    let device = try Device(path, hooks: hooks)
+    let first = try device.replicaState().sequenceNumber
+    for value in Int64(1)...3 {
+      try device.write([LocalWrite(store: "cloud", key: "own", value: .integer(value))])
+      try writeElsewhere(Int(value))
+    }
+    #expect(try device.replicaState().sequenceNumber == first + 6)
+    #expect(try device.entry(store: "cloud", key: "own")?.content.value == 3)
+  }
+
   /// The folder of the device, as `seen` in another one.
   private func readOnlyMount() throws -> Folder {
     let seen = try Folder()

@@ -92,6 +92,8 @@ import Testing
       ("<!DOCTYPE ¦><plist/>", "missingValue"), ("<?¦?><plist/>", "missingValue"),
       ("<plist><string>&¦;</string></plist>", "invalidReference"),
       ("<plist><real>¦</real></plist>", "invalidReal"),
+      ("<plist><string>a</¦></plist>", "mismatchedTag"),
+      ("<plist><dict></¦></plist>", "mismatchedTag"),
     ])
   func markupWithARunOfMarksCostsNoTime(_ text: String, _ code: String) throws {
     try expectLittleWork { #expect(refusal(CombiningMarks.bytes(of: text)).hasSuffix(code)) }
