@@ -11,8 +11,8 @@
     func create(_ request: Request, _ context: HubContext) async throws -> Response {
       try rates.countUnknownRequest(at: settings.now())
       let words = (request.headers[.authorization] ?? "").split(separator: " ")
-      // The time in which hashes are compared says nothing about the secret: a client cannot choose
-      // the hash of what it sends.
+      // The time of this comparison may show the first bytes of a hash. They do not help to guess a
+      // secret of 32 characters or more.
       guard !settings.secret.isEmpty, words.count == 2, words[0].lowercased() == "bearer",
         SHA256.hash(String(words[1])) == SHA256.hash(settings.secret)
       else {
