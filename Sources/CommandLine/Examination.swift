@@ -143,12 +143,12 @@ private struct Examination {
     ]
   }
 
-  /// Checks the names of the file, and its folder.
   /// The file itself, behind symbolic links; nil in memory.
   private var file: URL? {
     device.file.map { _ in URL(fileURLWithPath: Location.real(device.path)) }
   }
 
+  /// Checks the names of the file, and its folder.
   private func surroundings() throws(KeepsakeError) -> [Finding] {
     guard let file else { return [] }
     let real = file.path
