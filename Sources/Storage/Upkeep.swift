@@ -77,7 +77,7 @@ extension Connection {
     return pages * (try first("PRAGMA page_size") { $0.integer(0) } ?? 0)
   }
 
-  /// What is wrong with the pages, rows and indexes of the file; none in a sound one.
+  /// The problems of the pages, rows and indexes of the file; empty for a sound one.
   ///
   /// `quick_check` does not find rows that are out of order or missing from an index.
   /// https://www.sqlite.org/pragma.html#pragma_integrity_check

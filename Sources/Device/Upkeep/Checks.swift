@@ -4,7 +4,7 @@ import KeepsakeStorage
 import KeepsakeValues
 
 extension Device {
-  /// What is wrong with the pages, rows and indexes of the file; none in a sound one.
+  /// The problems of the pages, rows and indexes of the file; empty for a sound one.
   ///
   /// - Parameter limit: the maximum number of problems.
   package func integrityProblems(limit: Int) throws(KeepsakeError) -> [String] {

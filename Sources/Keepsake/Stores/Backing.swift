@@ -104,7 +104,7 @@ package final class Backing: Sendable {
     return try layers.values(keys)
   }
 
-  /// Where the value of a key comes from, but for the default of a property.
+  /// The layers of the value of a key, without the default of a property.
   func explanation(_ key: String) throws(KeepsakeError) -> SettingExplanation {
     try layers.explanations([key])[0].explanation
   }

@@ -56,7 +56,8 @@ extension Device {
     }
   }
 
-  /// What SQLite's shell prints. A checkpoint in the background has the write lock for a moment.
+  /// Runs statements in SQLite's shell, and returns its output. It waits for the write lock, which
+  /// a checkpoint in the background may hold.
   @discardableResult
   package func shell(
     _ sql: String, sourceLocation: SourceLocation = #_sourceLocation
